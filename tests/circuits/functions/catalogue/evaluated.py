@@ -44,6 +44,11 @@ _XML = [
     "<a><b>1</b><b>2</b><c x='7'>yes</c></a>", "<a><b>-3.5</b></a>", "<a/>", "<a><b>é</b><c/></a>", None,
     "<a><b> 12 </b><b>x</b></a>", "<r><a>1</a></r>",
 ]  # fmt: skip
+# points, one of them of the other order of bytes
+_WKB = [
+    "0101000000000000000000F03F0000000000000040", "0000000001C0590000000000003FE0000000000000",
+    "010100000000000000000000800000000000000000", None,
+]  # fmt: skip
 _CSV = ["1,x,2.5", "2;y", "", " 3 , 'z' ,", None, "x,y,z", '4,"a,b",1e3', "5", "1,2,3,4"]
 _ROWS = 210
 
@@ -69,6 +74,7 @@ ROWS = pa.RecordBatch.from_pydict(
         "tm": _column([0, 36_000_500_000_000, None, 86_399_999_999_000], pa.time64("ns")),
         "a": _column([[1, None, 3], [], None], pa.list_(pa.int32())),
         "y": _column([0, 14, None, -3], pa.duration("s")),
+        "g": _column([None if point is None else bytes.fromhex(point) for point in _WKB], pa.binary()),
     }
     | {name: _column([*map(bytes.fromhex, pair), None], pa.binary()) for name, pair in _SKETCHES.items()}
 )
@@ -126,6 +132,14 @@ FUNCTIONS = {
     "time_to_micros": ["time_to_micros(tm)"],
     "to_time": ["to_time(tm::string)", "to_time(format_string('%02d.30', pmod(coalesce(i, 0), 24)), 'HH.mm')"],
     "try_to_time": ["try_to_time(s)", "try_to_time(tm::string)", "try_to_time('10.30', 'HH.mm')"],
+    "time": ["time(t)", "time(tm::string)"],
+    "timestamp_nanos": ["timestamp_nanos(l)::timestamp", "timestamp_nanos(i * 1000000001L)::string", "timestamp_nanos(l) > timestamp_nanos(i)"],
+    "unix_nanos": ["unix_nanos(timestamp_nanos(l))", "unix_nanos(timestamp_nanos(i * 1000000001L)) % 1000"],
+    "st_asbinary": ["st_asbinary(st_geomfromwkb(g))", "st_asbinary(st_geogfromwkb(g))"],
+    "st_geomfromwkb": ["st_geomfromwkb(g) IS NULL", "st_asbinary(st_geomfromwkb(g, 3857))"],
+    "st_geogfromwkb": ["st_srid(st_geogfromwkb(g))"],
+    "st_srid": ["st_srid(st_geomfromwkb(g))", "st_srid(st_geomfromwkb(g, 4326))"],
+    "st_setsrid": ["st_srid(st_setsrid(st_geomfromwkb(g), 3857))"],
     "assert_true": ["assert_true(i IS NULL OR i < 100)::int"],
     "hll_sketch_estimate": ["hll_sketch_estimate(hll)"],
     "hll_union": [f"hll_sketch_estimate(hll_union(hll, {_HLL}))"],
