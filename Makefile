@@ -124,6 +124,7 @@ demo: environment
 	@$(RUN) -m benchmarks.demo
 
 test: environment
+	@$(RUN) -m tests.servers.class_archive
 	$(RUN) -m pytest -n 3 --dist loadfile --durations=20
 
 quick: environment
@@ -133,8 +134,7 @@ check: environment
 	$(BIN)/ruff format --check $(CHECKED)
 	$(BIN)/ruff check $(CHECKED)
 	$(BIN)/mypy
-	$(MAKE) imports
-	$(RUN) -m pytest -n 3 --dist loadfile --durations=20
+	$(MAKE) imports test
 
 coverage: environment
 	$(RUN) -m pytest -n 2 $(QUICK) --cov=circuits --cov-branch --cov-report=term:skip-covered

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.effort import MINUTE, QUICK
+from dbsp.sql.catalyst.jvm.class_archive import class_archive
+from tests.effort import MINUTE, QUICK, is_long
 
 _CALM = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 settings.register_profile(
@@ -26,9 +27,33 @@ settings.register_profile(
 settings.register_profile("long", max_examples=400, deadline=None, suppress_health_check=_CALM)
 settings.load_profile("quick")
 
-# Of any JVM that a test starts, also in another process. Short jobs run once end before the second
-# compiler's work has paid: both starting and querying take half the CPU without it.
-os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+# Of any Spark that a test starts, also in another process. Short jobs run once end before the second
+# compiler's work has paid: both starting and querying take half the CPU without it. What one compiler makes
+# of all tests of a process is more than it has room for by itself. A JVM collects its garbage four times over
+# before Spark is up, as classes fill what it has for them. The bytes of Spark's classes need no check, and
+# those on disk (`tests.servers.class_archive`) are mapped; a JVM of another class path leaves them alone.
+os.environ.setdefault(
+    "SPARK_SUBMIT_OPTS",
+    " ".join(
+        [
+            *("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=256m"),
+            *("-XX:+UseSerialGC", "-XX:MetaspaceSize=256m"),
+            *("-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote"),
+            *("-Xlog:cds=off", "-Xlog:cds+dynamic=off"),
+            *class_archive().options,
+        ]
+    ),
+)
+
+
+# What is ours on Spark and what Spark itself answers is of a few rows: a plan that is compiled, or is planned
+# again after each of its stages, costs two to three times what it costs interpreted. The long profile and
+# what runs in a process of its own have Spark's defaults.
+_SHORT = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+}
 
 
 @pytest.fixture(scope="session")
@@ -47,6 +72,7 @@ def spark() -> Iterator[Any]:
         **LOOPBACK,
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "2",
+        **({} if is_long() else _SHORT),
         "spark.jars": ",".join(connector()),
     }.items():
         builder = builder.config(option, value)

@@ -43,6 +43,9 @@ _ON_THE_CLASS_PATH = (
     "SPARK_CLASSPATH",
     "CLASSPATH",
 )
+# A JVM that is told to map one and to write one does not start: whoever says which one it maps is left to it.
+_OF_AN_ARCHIVE = "-XX:SharedArchiveFile="
+_OPTIONS_OF_A_JVM = ("SPARK_SUBMIT_OPTS", "JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS")
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,8 @@ def class_archive(may_record: bool = False) -> ClassArchive:
 
     Nothing of this is worth an error: a JVM without an archive is a slower one.
     """
+    if any(_OF_AN_ARCHIVE in os.environ.get(name, "") for name in _OPTIONS_OF_A_JVM):
+        return ClassArchive()
     name, directory = _name(), cache_directory("dbsp-classes")
     if name is None or not _PLAIN.fullmatch(str(directory)):
         return ClassArchive()

@@ -19,6 +19,7 @@ WHOLE, HALF = b"\xa8\xab\x0b\xf0 and more", bytes(8)
 @pytest.fixture(autouse=True)
 def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("SPARK_SUBMIT_OPTS", raising=False)  # which may map one in the run of all tests
     return tmp_path / "dbsp-classes"
 
 
@@ -117,6 +118,16 @@ def test_without_java_spark_or_a_place_there_is_none(monkeypatch: pytest.MonkeyP
     assert class_archive(may_record=True) == ClassArchive()
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     assert module._name() is None
+
+
+@pytest.mark.parametrize("name", ["SPARK_SUBMIT_OPTS", "JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS"])
+def test_who_says_which_one_is_mapped_is_left_to_it(
+    monkeypatch: pytest.MonkeyPatch, directory: Path, name: str
+) -> None:
+    recorded(directory, WHOLE)
+    assert class_archive().options
+    monkeypatch.setenv(name, "-Xss4m -XX:SharedArchiveFile=/opt/theirs.jsa")
+    assert class_archive(may_record=True) == ClassArchive()
 
 
 def test_those_of_older_sparks_go(directory: Path) -> None:
