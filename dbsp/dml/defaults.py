@@ -16,7 +16,7 @@ from dbsp.sql.plans.program import Table
 
 def with_defaults(table: Table, rows: pa.RecordBatch, moment: datetime | None = None) -> pa.RecordBatch:
     """A DEFAULT that is a value stands there; one of the clock is of `moment`, or else the step's, and NULL
-    until then, as one that is drawn is.
+    until then, as one that is drawn is, and what is computed of it. Raises BadRow for what breaks a CHECK.
     """
     columns, now = rows.columns, pa.array([moment], CLOCK.type)
     for default in table.defaults:
@@ -26,15 +26,9 @@ def with_defaults(table: Table, rows: pa.RecordBatch, moment: datetime | None = 
             value = evaluate(default.value, pa.RecordBatch.from_arrays([now], names=[CLOCK.name]))
             columns[default.column] = pc.fill_null(given, value[0])
     filled = pa.RecordBatch.from_arrays(columns, schema=rows.schema)
-    return with_computed(table, filled) if table.formulas and table.defaults else filled
-
-
-def with_computed(table: Table, rows: pa.RecordBatch) -> pa.RecordBatch:
-    """What is computed, of the other columns; NULL where the step fills in one that is read.
-
-    Raises BadRow for what breaks a CHECK.
-    """
-    return whole_rows(table, without_computed(table, rows))
+    if not table.defaults or not (table.formulas or table.checks):
+        return filled
+    return whole_rows(table, without_computed(table, filled))
 
 
 def without_computed(table: Table, rows: pa.RecordBatch, said: Collection[str] = ()) -> pa.RecordBatch:

@@ -304,6 +304,19 @@ def test_what_is_computed_of_a_default() -> None:
         assert len(p["v"].rows()) == 1
 
 
+def test_lateness_of_a_column_that_is_computed() -> None:
+    text = """
+    CREATE TABLE t (s STRING, at TIMESTAMP GENERATED ALWAYS AS (s::TIMESTAMP) LATENESS INTERVAL 1 HOUR);
+    CREATE VIEW v AS SELECT s FROM t; CREATE VIEW late AS SELECT row FROM late_rows;
+    """
+    with Pipeline(sql=text, runner="inline") as p:
+        for hour in ("10:00", "09:30", "08:59", "09:00"):
+            p.insert("t", [{"s": f"2024-01-01 {hour}:00"}])
+            p.step()
+        assert sorted(row["s"][11:16] for row in p["v"].rows()) == ["09:00", "09:30", "10:00"]
+        assert [json.loads(row["row"])["s"] for row in p["late"].rows()] == ["2024-01-01 08:59:00"]
+
+
 def test_over_http() -> None:
     text = """
     CREATE TABLE t (k INT PRIMARY KEY, n INT NOT NULL CHECK (n < 10), m INT GENERATED ALWAYS AS (n * 2));

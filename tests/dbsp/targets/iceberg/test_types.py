@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import time
+
 import pyarrow as pa
 
+from dbsp.circuits.columns.time_of_day import TIME
 from dbsp.targets.iceberg.types import schema_of, widened
+
+
+def test_times_of_day_are_of_microseconds() -> None:
+    rows = [{"t": time(10, 30, 0, 5), "l": [time(0), None]}, {"t": None, "l": None}]
+    table = widened(pa.Table.from_pylist(rows, schema=pa.schema([("t", TIME), ("l", pa.list_(TIME))])))
+    assert table.schema.types == [pa.time64("us"), pa.list_(pa.time64("us"))]
+    assert table.to_pylist() == rows
 
 
 def test_small_integers_are_integers() -> None:
