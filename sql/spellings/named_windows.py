@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dbsp.sql.spellings.call_reader import CallReader
 from dbsp.sql.spellings.rewriting import Edit
+from dbsp.sql.text.tokens import Slice
 
 _FRAMES = ("ROWS", "RANGE", "ORDER")
 
@@ -49,7 +50,7 @@ def in_sparks_order(reader: CallReader, at: int) -> tuple[Edit | None, int]:
     partition, frame = found["PARTITION"], min(found["ROWS"], found["RANGE"])
     if not at < partition < frame or inside[partition + 1].upper != "BY":
         return None, at + 1
-    parts = [reader.slice(partition, frame), " ORDER BY ", reader.slice(at + 2, partition)]
+    parts: list[str | Slice] = [reader.slice(partition, frame), " ORDER BY ", reader.slice(at + 2, partition)]
     if frame < after - 1:
         parts += [" ", reader.slice(frame, after - 1)]
     return reader.replace(at, after - 1, parts), after - 1
