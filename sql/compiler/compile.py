@@ -43,7 +43,7 @@ from dbsp.sql.plans.own_forms import own_form
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.program import UNSHOWN, Insert, Ordered, Program, View, identifying_views, inputs_of
 from dbsp.sql.plans.properties.keys import keys_of
-from dbsp.sql.plans.properties.nullability import never_null
+from dbsp.sql.plans.properties.nullability import never_null, with_not_null
 from dbsp.sql.plans.properties.promises import to_promise
 from dbsp.sql.plans.shown.bounds import bounds
 from dbsp.sql.rules import apply_rules
@@ -148,7 +148,7 @@ class Compiler:
             ),
             self.scope.catalyst.timezone,
             self.scope.defined.tables,
-            self.scope.defined.views,
+            with_not_null(self.scope.defined.views),
             tuple(self.inserts),
             lower(inputs_of(self.scope.defined.tables, self.inserts), self.scope.defined.views),
             tuple(self.scope.functions.declared),

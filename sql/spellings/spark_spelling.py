@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 from dbsp.sql.spellings.call_reader import CallReader
 from dbsp.sql.spellings.intervals import of_difference, singular
-from dbsp.sql.spellings.named_windows import with_definition
+from dbsp.sql.spellings.named_windows import in_sparks_order, with_definition
 from dbsp.sql.spellings.rewriting import Edit, rewritten
 from dbsp.sql.spellings.rounded_times import rounded
 from dbsp.sql.spellings.stream_word import is_stream_word
@@ -86,6 +86,8 @@ class _Reader(CallReader):
         token = self.tokens[at]
         if token.upper == "OVER":
             return with_definition(self, at)
+        if token.upper == "ORDER":
+            return in_sparks_order(self, at)
         if (plural := singular(self.tokens, at)) is not None:
             return plural, at + 1
         if token.upper in ("INNER", "JOIN", "FOR"):

@@ -10,7 +10,7 @@ from dbsp.circuits.expressions.nodes import Call, Column, Literal
 from dbsp.sql.plans.nodes import Filter, Project, Scan
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.program import View
-from dbsp.sql.plans.properties.nullability import never_null
+from dbsp.sql.plans.properties.nullability import never_null, with_not_null
 from dbsp.sql.plans.schemas import Field
 
 INT = pa.int64()
@@ -52,3 +52,12 @@ def test_a_windows_start_is_there_where_its_time_is() -> None:
     expressions = (start(c, ten), start(A, ten), start(c, zero), start(c, ten, "TRY"))
     windows = view("windows", Project(T, expressions, tuple(Field(name, INT) for name in "wxyz")))
     assert never_null(windows, {"windows": windows}) == {0}
+
+
+def test_the_columns_of_views_say_it() -> None:
+    views = with_not_null({"known": KNOWN, "reader": READER})
+    assert [column.nullable for column in views["known"].schema] == [True, False, False]
+    assert [column.nullable for column in views["reader"].schema] == [False, True]
+    assert views["known"].plan is KNOWN.plan
+    recursive = replace(KNOWN, component=("known",))
+    assert with_not_null({"known": recursive}) == {"known": recursive}
