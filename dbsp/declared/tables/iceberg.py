@@ -137,7 +137,7 @@ class IcebergManifest(Manifest):
             raise StateError(f"{self.place}: somebody else has committed; run it again") from error
         self._keep(begun)
         self._forget()
-        self._table = once(self._table.refresh())
+        once(self._table)  # which has the commit's metadata now
 
     def check_features(self) -> None:
         """Raises StateError for a table that is partitioned in another way."""
@@ -206,8 +206,20 @@ class IcebergManifest(Manifest):
         commit = self._table.transaction()
         wanted = _numbered(schema_of(self.schema))
         if _said(wanted) != _said(commit.table_metadata.schema()):
+            self._check_partitions(wanted)
             _become(commit, wanted)
         return commit
+
+    def _check_partitions(self, wanted: Schema) -> None:
+        """Raises StateError where a column by which the table is partitioned gets another type."""
+        there = _said(self._table.schema())
+        for name, kind, _ in _said(wanted):
+            have = [(other, required) for each, other, required in there if each == name]
+            if name in self.partitioned_by and have != [(kind, False)]:
+                raise StateError(
+                    f"table {self.place} is partitioned by {name}, which is to be {kind}; drop it, to have "
+                    "it made anew"
+                )
 
 
 def _numbered(schema: pa.Schema) -> Schema:
@@ -256,9 +268,9 @@ def _key(metadata: TableMetadata, row: pa.RecordBatch) -> PartitionKey:
 
 @contextmanager
 def _writing(place: str) -> Iterator[None]:
-    from pyiceberg.exceptions import RESTError  # noqa: PLC0415
+    from pyiceberg.exceptions import NoSuchTableError, RESTError  # noqa: PLC0415
 
     try:
         yield
-    except (RESTError, OSError) as error:
+    except (NoSuchTableError, RESTError, OSError) as error:
         raise StateError(f"table {place} can't be written: {' '.join(str(error).split())}") from error

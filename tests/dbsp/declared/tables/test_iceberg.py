@@ -44,8 +44,8 @@ def table(root):
     return load_catalog("ice", **options(root)).load_table("shop.t")
 
 
-def read(root, schema=SCHEMA):
-    found = table(root).scan().to_arrow().select(schema.names)
+def read(root):
+    found = table(root).scan().to_arrow().select(SCHEMA.names)
     return Counter(zip(*(column.to_pylist() for column in found.columns), strict=True))
 
 
@@ -146,6 +146,7 @@ def test_other_columns_come_with_the_rows(tmp_path):
     change = ZSet(rows, np.ones(1, np.int64))
     opened(tmp_path, schema=other).apply(2, "w", [change], whole=True)
     assert table(tmp_path).scan().to_arrow().to_pylist() == rows.to_pylist()
+    assert [each.name for each in table(tmp_path).schema().fields] == other.names
     assert len(table(tmp_path).snapshots()) == 2
     before = table(tmp_path).snapshots()[0]
     assert table(tmp_path).scan(snapshot_id=before.snapshot_id).to_arrow().num_rows == 1
@@ -153,6 +154,19 @@ def test_other_columns_come_with_the_rows(tmp_path):
     opened(tmp_path, schema=other).apply(3, "w", [change], whole=True)
     opened(tmp_path, schema=other).apply(4, "w", [-change])
     assert (table(tmp_path).scan().to_arrow().num_rows, len(table(tmp_path).schemas())) == (0, schemas)
+
+
+def test_a_partition_keeps_its_type(tmp_path):
+    opened(tmp_path, ("k",)).apply(1, "w", [zset({(1, "x", 1): 1})])
+    other = pa.schema([("n", pa.int64()), ("k", pa.string())])
+    rows = ZSet(pa.RecordBatch.from_pylist([{"n": 1, "k": "x"}], schema=other), np.ones(1, np.int64))
+    with pytest.raises(StateError, match=r"shop\.t is partitioned by k, which is to be string; drop it"):
+        opened(tmp_path, ("k",), schema=other).apply(2, "w", [rows], whole=True)
+    assert read(tmp_path) == Counter({(1, "x", 1): 1})
+    fewer = pa.schema([("k", pa.int32())])
+    rows = ZSet(pa.RecordBatch.from_pylist([{"k": 5}], schema=fewer), np.ones(1, np.int64))
+    opened(tmp_path, ("k",), schema=fewer).apply(2, "w", [rows], whole=True)
+    assert table(tmp_path).scan().to_arrow().to_pylist() == [{"k": 5}]
 
 
 def test_a_table_that_is_dropped_is_made_anew(tmp_path):
