@@ -119,7 +119,9 @@ class DbspAdapter(SparkAdapter):  # type: ignore[misc]
 
 def _as_of_dbt(message: str) -> str:
     """What is said of options of `dbsp pipeline` in those that dbt has."""
-    message = message.replace("--fallback full", "tblproperties={'dbsp.fallback': 'full'}")
+    given = "tblproperties={'refresh_policy': 'auto'}"
+    message = message.replace("--fallback full, or its property refresh_policy = auto,", given)
+    message = message.replace("--fallback full, or ", "")
     return message.replace("--full-refresh-all", "dbt run --full-refresh")
 
 

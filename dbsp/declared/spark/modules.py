@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
+import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -23,6 +24,11 @@ from dbsp.circuits.errors import ProgramError
 # of each module in Python its commands
 Modules = Mapping[Path, Sequence[Any]]
 _REMOTE = "SPARK_CONNECT_MODE_ENABLED"  # by which functions of columns know whose plans they make
+_NO_SESSION = "NO_ACTIVE_OR_DEFAULT_SESSION"
+_UDF = (
+    "not supported yet: a definition that asks for a session of Spark while it is read, as @udf with its "
+    "type as a text does; functions in Python can't be maintained: write it by pyspark.sql.functions"
+)
 # of a client, what would ask the server
 _ASKING = ("_analyze", "_execute", "_execute_and_fetch", "_execute_and_fetch_as_iterator", "config")
 
@@ -47,14 +53,33 @@ def commands_of(file: Path, root: Path) -> list[Any]:
         try:
             with graph_element_registration_context(registry), block_session_mutations():
                 specified.loader.exec_module(module)
-        except ProgramError:
-            raise
+        except ProgramError as error:
+            raise ProgramError(f"{_place(error, file, root)}: {error}") from error
         except PySparkException as error:
-            raise ProgramError(str(error).strip()) from error
+            said = _UDF if error.getCondition() == _NO_SESSION else str(error).strip()
+            raise ProgramError(f"{_place(error, file, root)}: {said}") from error
         except Exception as error:  # the author's own code
-            where = file.relative_to(root)
-            raise ProgramError(f"{where}:1:1: {type(error).__name__}: {error}") from error
+            raise ProgramError(f"{_place(error, file, root)}: {_said(error)}") from error
     return client.commands
+
+
+def _place(error: Exception, file: Path, root: Path) -> str:
+    """Where in the module it came from."""
+    lines = [
+        frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)
+    ]
+    if isinstance(error, SyntaxError):
+        lines = [error.lineno]
+    return f"{file.relative_to(root)}:{(lines or [1])[-1]}:1"
+
+
+def _said(error: Exception) -> str:
+    if isinstance(error, AttributeError) and error.name == "_plan":  # which PySpark takes of what it got
+        given = "nothing" if error.obj is None else f"a {type(error.obj).__name__}"
+        return f"the function of a dataset returns {given}; return a DataFrame"
+    if isinstance(error, SyntaxError):
+        return f"SyntaxError: {error.msg}"
+    return f"{type(error).__name__}: {error}"
 
 
 def modules_of(files: Iterable[Path], root: Path) -> Modules:

@@ -8,6 +8,7 @@ means what it means there.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
@@ -68,23 +69,26 @@ class _Reading:
         context = self.definitions.create(self.catalog, self.database, conf)
         for file in files:
             if file.suffix == ".py":
-                for command in modules[file]:
-                    if not command.HasField("define_flow"):
-                        self.definitions.handle(command)
+                with self._of(file):
+                    for command in modules[file]:
+                        if not command.HasField("define_flow"):
+                            self.definitions.handle(command)
                 continue
             # a context of its own: what is in use ends with the file
             registration = self.pipelines.graph.SqlGraphRegistrationContext(context)
-            registration.processSqlFile(
-                file.read_text(encoding="utf-8"), str(file.relative_to(self.spec.root)), self.session
-            )
+            with self._of(file):
+                registration.processSqlFile(
+                    file.read_text(encoding="utf-8"), str(file.relative_to(self.spec.root)), self.session
+                )
         defining = {
             _shown(output.identifier()).lower()
             for output in (*_each(context.tables()), *_each(context.views()))
         }
         for file in files:
-            for command in modules.get(file, ()):
-                if command.HasField("define_flow"):
-                    self.definitions.handle(command, defining)
+            with self._of(file):
+                for command in modules.get(file, ()):
+                    if command.HasField("define_flow"):
+                        self.definitions.handle(command, defining)
         resolved = self.definitions.resolve(context.toDataflowGraph())
         self._check(resolved)
         graph = resolved.validate(False)
@@ -106,6 +110,15 @@ class _Reading:
         ]
         plans = {_definition(name, one): one.plan for name, one in self.definitions.found.items()}
         return Project(self.spec.name, self.spec.root, _in_order(datasets), self._tables(datasets), plans)
+
+    @contextmanager
+    def _of(self, file: Path) -> Iterator[None]:
+        """What Spark refuses is of that file, which it doesn't say."""
+        try:
+            yield
+        except PySparkException as error:
+            where = file.relative_to(self.spec.root)
+            raise ProgramError(as_written(f"{where}: {str(error).strip()}")) from error
 
     def _check(self, graph: Any) -> None:
         """Say of a flow that can't be analysed why, which the graph's own error leaves to the log."""

@@ -70,13 +70,11 @@ class _HasNoneError(Exception):
 def numbered_by_arrival(query: Query, node: Node, plan: Plan, name: str) -> Plan:
     """The plan's rows with one column more, of that name: a BIGINT that is greater the later a row arrives.
 
-    Raises ProgramError where rows have no order of arrival, or one that takes several columns to say.
+    Of a join it is that of the later row, and of explode() that of the row which has the array: the same of
+    several. Raises ProgramError where rows have no order of arrival.
     """
     arrived = with_arrival(query, node, plan, "a number")
-    if arrived.size > 1:
-        what = "a number for the order of arrival of rows of a join or of explode()"
-        raise query.refuse(node, f"{what}; those of tables have one, and what filters and unites them")
-    columns = columns_of_schema(arrived.plan.schema)
+    columns = columns_of_schema(arrived.plan.schema)[: len(plan.schema) + 1]
     return Project(arrived.plan, columns, (*plan.schema, replace(_FIELD, name=name)))
 
 

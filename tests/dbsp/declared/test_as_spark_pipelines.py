@@ -31,6 +31,10 @@ CREATE FLOW f AS AUTO CDC INTO last_of FROM STREAM(spark_catalog.{0}.events)
 KEYS (k) APPLY AS DELETE WHEN op = 'd' SEQUENCE BY s COLUMNS * EXCEPT (op);
 CREATE STREAMING TABLE history FLOW AUTO CDC FROM STREAM spark_catalog.{0}.unequal
 KEYS (k, k2) APPLY AS DELETE WHEN op = 'd' SEQUENCE BY s STORED AS SCD TYPE 2;
+CREATE TEMPORARY VIEW each_of AS SELECT concat(k, x) AS k, k2, s, v, op
+FROM STREAM(spark_catalog.{0}.unequal) LATERAL VIEW explode(array('x', 'y')) AS x;
+CREATE STREAMING TABLE exploded FLOW AUTO CDC FROM STREAM each_of
+KEYS (k, k2) APPLY AS DELETE WHEN op = 'd' SEQUENCE BY s STORED AS SCD TYPE 2;
 """
 PYTHON = """
 from pyspark import pipelines as dp
@@ -41,7 +45,7 @@ dp.create_auto_cdc_flow(
     stored_as_scd_type="2", track_history_column_list=["v"],
 )
 """
-TABLES = ("last_of", "history", "some")
+TABLES = ("last_of", "history", "some", "exploded")
 COLUMNS = ("k", "k2", "s", "v", "w", "op")
 ROUNDS = 2  # each is seconds of Spark's
 SEVERAL = 6  # random projects of the long profile

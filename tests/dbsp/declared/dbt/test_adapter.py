@@ -72,7 +72,7 @@ def test_a_project_of_ones_own(tmp_path):
             "select sum(n) as n from {{ ref('a') }}",
             "models/c.sql": "{{ config(materialized='incremental_view') }}select rand() as n from raw.first",
             "models/d.sql": "{{ config(materialized='incremental_view', "
-            "tblproperties={'dbsp.fallback': 'full'}) }}select n, rand() as r from raw.first",
+            "tblproperties={'refresh_policy': 'auto'}) }}select n, rand() as r from raw.first",
             "models/tested.yml": "models: [{name: b, columns: [{name: n, data_tests: [not_null, "
             "{accepted_values: {arguments: {values: [3]}}}]}]}]\n",
         },
@@ -85,7 +85,7 @@ def test_a_project_of_ones_own(tmp_path):
             **dict.fromkeys("abd", "success"),
             "c": "error",
         }
-        assert "tblproperties={'dbsp.fallback': 'full'} recomputes" in made["c"][1]
+        assert "tblproperties={'refresh_policy': 'auto'} recomputes" in made["c"][1]
         assert {status for status, _ in run("test").values()} == {"pass"}
         run.sql("INSERT INTO raw.first VALUES (4, 4)")
         assert {name: said for name, (_, said) in run("run", "--select", "a", "b").items()} == {

@@ -9,6 +9,7 @@ import pytest
 from dbsp.circuits.errors import Error, ProgramError
 from dbsp.declared.dbt.keeping import Keeping
 from dbsp.declared.dbt.turns import KEPT, Node, Turns
+from dbsp.declared.refresh import FULL
 
 pytestmark = pytest.mark.spark
 
@@ -50,12 +51,12 @@ def test_the_first_turn_brings_all(shop):
     run = keeping(shop, nodes, texts)
     assert run.keep("a", False).written.inserted == 2
     assert shop.rows("b") == [(3,)]
-    assert run.keep("b", False).how == "full"
+    assert run.keep("b", False).how == FULL
     shop.sql("INSERT INTO raw VALUES ('c', 4)")
     run = keeping(shop, nodes, texts)
     assert (run.keep("a", False).how, run.keep("b", False).written.inserted) == ("incremental", 1)
     assert shop.rows("b") == [(7,)]
-    assert keeping(shop, nodes, texts).keep("a", True).how == "full"
+    assert keeping(shop, nodes, texts).keep("a", True).how == FULL
 
 
 def test_a_table_between_has_a_second_step(shop):
@@ -114,7 +115,7 @@ def test_what_the_state_cannot_be_brought_to_is_computed_anew_once(shop):
     shop.sql("DROP TABLE raw", "CREATE TABLE raw (k STRING, v SMALLINT) USING parquet")
     shop.sql("INSERT INTO raw VALUES ('c', 4)")
     run = keeping(shop, nodes, texts, said)
-    assert {run.keep(name, False).how for name in nodes} == {"full"}
+    assert {run.keep(name, False).how for name in nodes} == {FULL}
     assert any("computed anew" in line for line in said)
     assert (shop.rows("a"), shop.rows("b")) == ([("c", 4)], [(4,)])
 

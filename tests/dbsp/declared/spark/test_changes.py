@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from dbsp.circuits.errors import Error, ProgramError
@@ -126,6 +128,45 @@ def test_what_changes_is_no_stream(events):
     assert refused.keys() == {"down", "unordered"}
     assert "would take rows back" in refused["down"]
     assert "rows of DISTINCT, by the order of arrival" in refused["unordered"]
+
+
+JOINED = """
+CREATE TEMPORARY VIEW pairs AS SELECT l.k, l.s + 10 * r.s AS s, l.v, r.w, r.op
+FROM STREAM(events) AS l JOIN STREAM(events) AS r ON l.k = r.k AND l.v <= r.v;
+CREATE TEMPORARY VIEW several AS SELECT k, x, s, v * x AS v, op FROM STREAM(events)
+LATERAL VIEW explode(sequence(1, w)) AS x;
+CREATE STREAMING TABLE of_pairs FLOW AUTO CDC FROM STREAM pairs KEYS (k)
+APPLY AS DELETE WHEN op = 'd' SEQUENCE BY struct(s, v, w);
+CREATE STREAMING TABLE of_several FLOW AUTO CDC FROM STREAM several KEYS (k, x)
+APPLY AS DELETE WHEN op = 'd' SEQUENCE BY s COLUMNS (k, x, v);
+CREATE STREAMING TABLE one_of_several FLOW AUTO CDC FROM STREAM several KEYS (k) SEQUENCE BY s COLUMNS (k, v)
+STORED AS SCD TYPE 2;
+"""
+LAST = """SELECT {0} FROM (SELECT *, row_number() OVER (PARTITION BY {1} ORDER BY {2} DESC) AS n FROM {3})
+WHERE n = 1 AND op <> 'd'"""
+
+
+def test_sources_of_joins_and_of_explode(events):
+    random_ = random.Random(4)
+    numbers = random_.sample(range(100), 30)
+    for _ in range(3):
+        drawn = [(random_.choice("ab"), numbers.pop(), *random_.choices([1, 2, 3], k=2)) for _ in range(5)]
+        add(events, *((*row, random_.choice("uud")) for row in drawn))
+        events.run(JOINED)
+        pairs = (
+            "(SELECT l.k, l.s + 10 * r.s AS s, l.v, r.w, r.op FROM events AS l JOIN events AS r "
+            "ON l.k = r.k AND l.v <= r.v)"
+        )
+        wanted = events.spark.sql(LAST.format("k, s, v, w", "k", "struct(s, v, w)", pairs))
+        assert [row[:4] for row in events.rows("of_pairs")] == sorted(map(tuple, wanted.collect()))
+        several = "(SELECT k, x, s, v * x AS v, op FROM events LATERAL VIEW explode(sequence(1, w)) AS x)"
+        wanted = events.spark.sql(LAST.format("k, x, v", "k, x", "s", several))
+        assert [row[:3] for row in events.rows("of_several")] == sorted(map(tuple, wanted.collect()))
+        # of those of one event, which are equals, one is taken
+        taken = [(row[0], row[2], row[3]) for row in events.rows("one_of_several")]
+        given = {(row[0], row[1]) for row in events.rows("events")}
+        assert {row[:2] for row in taken} <= given
+        assert sum(end is None for _, _, end in taken) == len({k for k, _ in given})
 
 
 @pytest.mark.parametrize("language", ["sql", "python"])

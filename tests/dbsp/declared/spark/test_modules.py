@@ -44,10 +44,23 @@ def test_only_modules_in_python_run(tmp_path):
     ("text", "said"),
     [
         ("1 / 0", r"m\.py:1:1: ZeroDivisionError"),
+        ("def f(:\n  pass", r"m\.py:1:1: SyntaxError: invalid syntax"),
+        (
+            "\ndef f():\n  return spark.sql('SELECT 1').columns\nf()",
+            r"m\.py:3:1: .*asks Spark while it is read",
+        ),
+        (
+            MODULE.format(added=1) + "\n\n@dp.materialized_view\ndef none():\n  pass\n",
+            r"m\.py:\d+:1: the function of a dataset returns nothing; return a DataFrame",
+        ),
+        (
+            "from pyspark.sql import functions as F\n@F.udf('int')\ndef f(x):\n  return x",
+            r"m\.py:2:1: not supported yet: .*@udf with its type as a text",
+        ),
         ("spark.sql('SELECT 1').columns", "asks Spark while it is read"),
         (
             MODULE.format(added=1).replace("materialized_view", "materialized_view(1, 2)"),
-            "m.py:1:1: TypeError",
+            "m.py:5:1: TypeError",
         ),
     ],
 )

@@ -90,7 +90,7 @@ def test_functions_are_kept_as_queries_are(tables):
         ("return spark.table('nowhere')", r"definitions.py:5:1: .*TABLE_OR_VIEW_NOT_FOUND"),
         ("spark.table('sale').count()", "a definition that asks Spark while it is read"),
         ("spark.conf.set('a', 'b')", "SESSION_MUTATION_IN_DECLARATIVE_PIPELINE"),
-        ("return 1 / 0", "definitions.py:1:1: ZeroDivisionError: division by zero"),
+        ("return 1 / 0", "definitions.py:7:1: ZeroDivisionError: division by zero"),
         ("return spark.table('sale').select(F.udf(lambda x: x)('id'))", "not supported yet"),
     ],
 )

@@ -55,9 +55,9 @@ def test_datasets_come_after_what_they_read(project):
             r"definitions.sql:1:1: spark_catalog.\w+.x: .*TABLE_OR_VIEW_NOT_FOUND.*nowhere",
         ),
         ("CREATE MATERIALIZED VIEW x AS SELECT nothing FROM t;", r"\[UNRESOLVED_COLUMN.*nothing"),
-        ("CREATE TABLE x (a INT);", "Unsupported plan CreateTable parsed from SQL query"),
+        ("CREATE TABLE x (a INT);", "^definitions/definitions.sql: .*Unsupported plan CreateTable parsed"),
         ("CREATE STREAMING TABLE x AS SELECT * FROM t;", "BATCH_RELATION_FOR_STREAMING_TABLE"),
-        ("SELEC 1;", "PARSE_SYNTAX_ERROR"),
+        ("SELEC 1;", "^definitions/definitions.sql: .*PARSE_SYNTAX_ERROR"),
         (
             "CREATE STREAMING TABLE x AS SELECT a FROM STREAM t;"
             "CREATE MATERIALIZED VIEW y AS SELECT a FROM t;",

@@ -132,7 +132,13 @@ def test_as_one_column_of_a_name() -> None:
     assert [(one.name, one.nullable) for one in found.schema[1:]] == [("at", False)]
     rows = list(rows_of(found, {"t": [(1, 1, 7, 1), (1, 1, 8, 1), (1, 1, 7, 1)]}))
     assert [c for c, _ in sorted(rows, key=lambda row: row[1])] == [7, 8, 7]
-    with pytest.raises(ProgramError, match=r"a number for the order of arrival of rows of a join"):
-        numbered_by_arrival(QUERY, NODE, join("inner"), "at")
+    for several in (
+        join("inner"),
+        join("full"),
+        Generate(T, (0, 3), LIST, schema("a", "d", "e"), outer=True),
+    ):
+        found = numbered_by_arrival(QUERY, NODE, several, "at")
+        verify(found)
+        assert [(one.name, one.nullable) for one in found.schema[len(several.schema) :]] == [("at", False)]
     with pytest.raises(ProgramError, match=r"1:8: not supported yet: a number over the rows of DISTINCT"):
         numbered_by_arrival(QUERY, NODE, Distinct(T), "at")
