@@ -298,6 +298,7 @@ class Segments:
     def keep(self, segments: Set[str]) -> None:
         """Drop what is kept of all other segments: mapped, a deleted file still takes its space on disk."""
         known = self._files.keys() | self._verified.keys() | self._keys.keys()
+        known |= {chunk.segment for chunk in [*self._plain]}
         if not known <= segments:
             self.forget(known - segments)
 

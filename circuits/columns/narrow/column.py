@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.arrow import fixed_values, positions_of, take_values, validity
+from dbsp.circuits.columns.arrow import fixed_values, positions_of, retyped, take_values, validity
 
 _BASE, _UNIT = b"base", b"unit"
 DECIMAL = pa.decimal128(1).id
@@ -122,6 +122,6 @@ def narrow(field: pa.Field, column: pa.Array, data_type: pa.DataType) -> pa.Arra
     if pt.is_dictionary(column.type) and not pt.is_dictionary(data_type):
         return Narrow(data_type, column.indices, dictionary=column.dictionary)
     if field.metadata is None or _BASE not in field.metadata:
-        return column
+        return retyped(column, data_type)  # fields of structs may have other names by now
     base = field.metadata[_BASE]
     return Narrow(data_type, column, int(base) if base else None, int(field.metadata[_UNIT]))

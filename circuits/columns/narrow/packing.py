@@ -127,6 +127,8 @@ def fewer(column: Narrow) -> pa.Array | Narrow:
     valid = validity(column.codes) if column.codes.null_count else None
     used = np.bincount(codes if valid is None else codes[valid], minlength=len(column.dictionary)) > 0
     (there,) = used.nonzero()
+    if not len(there):
+        return Narrow(column.type, pa.nulls(len(codes), pa.int8()), dictionary=column.dictionary.slice(0, 0))
     if 2 * len(there) > len(codes):
         return _texts(column.values())
     places = (np.cumsum(used) - 1).astype(np.int32)

@@ -62,3 +62,9 @@ def test_values_are_those_of_the_plain_column(one: list[pa.Array], random: Any) 
             assert listed(column.slice(1, len(plain) - 1)) == listed(plain.slice(1))
             inside = column.slice(1, len(plain) - 1)
             assert not len(inside) or listed(inside.at(np.zeros(2, np.int64))) == listed(plain)[1:2] * 2
+
+
+def test_a_struct_is_read_under_the_names_of_now() -> None:
+    then, now = (pa.struct([(name, pa.int64())]) for name in ("then", "now"))
+    read = narrow(pa.field("c", then), pa.array([{"then": 1}, None], then), now)
+    assert read.type == now and read.to_pylist() == [{"now": 1}, None]

@@ -31,3 +31,13 @@ def test_joined_columns_are_one_after_the_other(parts: list[pa.Array], data: st.
     kept = sorted(data.draw(st.sets(st.integers(0, len(expected) - 1), min_size=1)))
     left = fewer(column.with_codes(column.codes.take(pa.array(kept))))
     assert listed(reread(left)) == [expected[i] for i in kept]
+
+
+def test_text_of_which_none_is_left_is_null() -> None:
+    none = narrowed(pa.nulls(40, pa.string()))
+    some = narrowed(pa.array(["a", "a", None, None] * 10))
+    for parts in ([none, none], [none, some]):
+        column = joined(parts)
+        assert isinstance(column, Narrow)
+        left = fewer(column.with_codes(column.codes.slice(0, 30)))
+        assert isinstance(left, Narrow) and reread(left).values().equals(pa.nulls(30, pa.string()))
