@@ -26,6 +26,12 @@ from dbsp.circuits.columns.hashing import list_ranges
 from dbsp.circuits.columns.ranges import expand_lengths
 
 
+def equal_columns(left: Sequence[pa.Array], right: Sequence[pa.Array], count: int) -> np.ndarray:
+    """bool[count]: whether row i of the left columns is row i of the right columns."""
+    places = np.arange(count)
+    return equal_rows(left, places, right, places)
+
+
 def equal_rows(
     left: Sequence[pa.Array], left_at: np.ndarray, right: Sequence[pa.Array], right_at: np.ndarray
 ) -> np.ndarray:

@@ -11,6 +11,7 @@ from dbsp.circuits.operators.inputs.waiting import Waiting
 from dbsp.circuits.steps.state import State
 from dbsp.circuits.traces.batch import Batch, StoredBatch
 from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.traces.narrow.batch import from_stored
 from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.zset import ZSet
 
@@ -53,7 +54,7 @@ def open_chunk(circuit: Circuit, node: int, chunk: Chunk, segments: Segments) ->
         return written
 
     def read() -> Batch:
-        return Batch.from_stored(segments.open(chunk, layout.stored_schema, Owner(circuit, node)), layout)
+        return from_stored(segments.open(chunk, layout.stored_schema, Owner(circuit, node)), layout)
 
     return StoredBatch(chunk.rows, chunk.low, chunk.high, read)
 

@@ -22,6 +22,7 @@ from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.traces.batch import Batch, Layout, StoredBatch
 from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.traces.narrow.batch import from_stored
 from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.spine import END
 from dbsp.circuits.traces.zset import WEIGHT
@@ -63,7 +64,7 @@ class Extent:
 
     def _stored(self, chunk: Chunk, segments: Segments) -> Batch:
         def read() -> Batch:
-            return Batch.from_stored(segments.open(chunk, self.layout.stored_schema, self.owner), self.layout)
+            return from_stored(segments.open(chunk, self.layout.stored_schema, self.owner), self.layout)
 
         return StoredBatch(chunk.rows, chunk.low, chunk.high, read)
 

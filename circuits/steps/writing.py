@@ -12,13 +12,13 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.circuit import Circuit, Output
-from dbsp.circuits.columns.arrow import take
 from dbsp.circuits.progress.limits import out_of_reach, tops, unreachable, waterline_row
 from dbsp.circuits.steps.contents import AS_WRITTEN, open_chunk
 from dbsp.circuits.steps.state import TaskResult
 from dbsp.circuits.steps.task import Task
 from dbsp.circuits.traces.batch import Batch, Layout
 from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.traces.narrow.merging import appended, merge, to_narrow
 from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.sorted_run import SortedRun, batches_of, sorted_runs
 from dbsp.circuits.traces.spine import END, SMALL, Piece, Run
@@ -118,8 +118,8 @@ class Writing:
     def _merged(self, i: int, batches: list[Batch]) -> Batch:
         layout = self.circuit.stored(i)
         if i in self.circuit.logs:
-            return as_log(ZSet.sum(layout.schema, [batch.zset for batch in batches]))
-        return self._collect(i, Batch.merge(layout, batches))
+            return appended(layout, batches)
+        return self._collect(i, merge(layout, batches))
 
     def _store(self, i: int, batch: Batch, of_log: int | None = None) -> Chunk | None:
         return self._write(i, batch, i in self.circuit.logs, of_log) if len(batch) else None
@@ -130,12 +130,14 @@ class Writing:
         layout: Layout = self.circuit.stored(i)
         retention = self.circuit.retentions.get(i)
         greatest = tops(retention, batch.rows) if retention is not None else ()
-        stored = batch.to_stored(layout)
+        # the next step looks small runs up and merges them: what they cost is calls, and not bytes
+        is_narrow = len(batch) >= self.step.state.small
+        stored = to_narrow(batch, layout) if is_narrow else batch.to_stored(layout)
         low, high = int(batch.keys[0]), int(batch.keys[-1])
         if i in self.circuit.logs:
             low = high = self.task.bounds[0] if of_log is None else of_log
-        chunk = writer.write(stored, low, high, greatest)
-        if len(batch) < SMALL and self.step.partitions == 1:
+        chunk = writer.write(stored, low, high, greatest, described=is_narrow)
+        if len(batch) < SMALL and not is_narrow and self.step.partitions == 1:
             # the next step reads a trace's, and who made the step its changes
             own = Batch.from_stored(stored, layout)
             if i not in self.circuit.logs:
@@ -166,7 +168,7 @@ class Writing:
             return batch
         kept = np.flatnonzero(~gone)
         self._count_collected(i, len(batch) - len(kept))
-        return Batch(batch.keys[kept], take(batch.rows, kept), batch.weights[kept])
+        return batch.take(kept)
 
     def _count_collected(self, i: int, rows: int) -> None:
         self.result.collected[i] = self.result.collected.get(i, 0) + rows

@@ -10,7 +10,7 @@ within whose own two bounds a value must lie is found by an `IntervalBand`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +23,6 @@ from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.traces.batch import LOW, Batch, of_placement, with_low
 from dbsp.circuits.traces.sorted_run import SortedRun
-from dbsp.circuits.traces.trace import Integral
 
 Ranges = tuple[np.ndarray, np.ndarray, np.ndarray]  # (row, start, stop)
 
@@ -36,10 +35,6 @@ class Asked(ABC):
     @abstractmethod
     def matches(self, run: SortedRun) -> Ranges:
         """(i, start, stop): ranges of positions in the run, of the rows that row i of the batch may meet."""
-
-    @abstractmethod
-    def near(self, trace: Integral) -> Iterator[Batch]:
-        """The batches of the trace, up to the last step, with all that some row may meet."""
 
 
 class Band(ABC):
@@ -78,9 +73,6 @@ class Spans(Asked):
     def matches(self, run: SortedRun) -> Ranges:
         start, stop = run.ranges(self.least, self.greatest)
         return np.arange(len(start)), start, stop
-
-    def near(self, trace: Integral) -> Iterator[Batch]:
-        return trace.near(self.least, self.greatest)
 
 
 @dataclass(frozen=True)

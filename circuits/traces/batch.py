@@ -36,11 +36,14 @@ from dbsp.circuits.columns.arrow import (
     from_fixed_values,
     int64_array,
     is_fixed,
+    positions_of,
     take,
+    take_values,
     validity,
 )
 from dbsp.circuits.columns.grouping import group_rows
 from dbsp.circuits.columns.hashing import hash_begun, hash_rows
+from dbsp.circuits.columns.narrow.column import Narrow
 from dbsp.circuits.columns.order_codes import order_code, order_steps
 from dbsp.circuits.traces.zset import WEIGHT, Grouped, ZSet
 
@@ -173,6 +176,38 @@ class Batch:
             for column in self.rows.columns
         ]
 
+    @property
+    def is_narrow(self) -> bool:
+        """Whether rows and weights cost something to ask for."""
+        return False
+
+    @property
+    def whole(self) -> Batch:
+        """The same, with rows that cost nothing to ask for."""
+        return self
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self.rows.schema
+
+    def column(self, i: int) -> pa.Array:
+        """Of the rows."""
+        return self.rows.column(i)
+
+    def stored_column(self, i: int) -> pa.Array | Narrow:
+        """Of the rows, as it lies in memory or on the disk."""
+        return self.rows.column(i)
+
+    def column_at(self, i: int, positions: np.ndarray) -> pa.Array:
+        """The values of a column at these positions."""
+        values = self.plain[i]
+        if values is not None:
+            return from_fixed_values(values[positions], self.schema.field(i).type)
+        return take_values(self.rows.column(i), positions_of(positions))
+
+    def weights_at(self, positions: np.ndarray) -> np.ndarray:
+        return np.asarray(self.weights[positions])
+
     def slice(self, start: int, stop: int) -> Batch:
         """Its rows at start <= position < stop, as views."""
         return Batch(self.keys[start:stop], self.rows.slice(start, stop - start), self.weights[start:stop])
@@ -191,7 +226,7 @@ class Batch:
             if layout.placement == by and layout.identity == by:
                 return _without_zeros(layout, Batch(delta.hashes, delta.rows, delta.weights))
         keys = layout.sort_keys(delta.rows, seed)
-        return _consolidate(layout, keys, delta.rows, delta.weights, presorted=False)
+        return consolidated(layout, keys, delta.rows, delta.weights, presorted=False)
 
     @staticmethod
     def merge(layout: Layout, batches: list[Batch]) -> Batch:
@@ -201,10 +236,11 @@ class Batch:
             return Batch.empty(layout)
         if len(batches) == 1:
             return batches[0]
+        batches = [batch.whole for batch in batches]
         keys = np.concatenate([batch.keys for batch in batches])
         rows = concat(layout.schema, [batch.rows for batch in batches])
         weights = np.concatenate([batch.weights for batch in batches])
-        return _consolidate(layout, keys, rows, weights, presorted=True)
+        return consolidated(layout, keys, rows, weights, presorted=True)
 
     def take(self, positions: np.ndarray) -> Batch:
         """The rows at ascending positions."""
@@ -275,18 +311,49 @@ class StoredBatch(Batch):
     def keys(self) -> np.ndarray:
         return self._batch.keys
 
-    @cached_property
+    @property
     def rows(self) -> pa.RecordBatch:
         return self._batch.rows
 
-    @cached_property
+    @property
     def weights(self) -> np.ndarray:
         return self._batch.weights
 
+    @property
+    def is_narrow(self) -> bool:
+        return self._batch.is_narrow
 
-def _consolidate(
+    @property
+    def whole(self) -> Batch:
+        return self._batch.whole
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self._batch.schema
+
+    def stored_column(self, i: int) -> pa.Array | Narrow:
+        return self._batch.stored_column(i)
+
+    def column_at(self, i: int, positions: np.ndarray) -> pa.Array:
+        return self._batch.column_at(i, positions)
+
+    def weights_at(self, positions: np.ndarray) -> np.ndarray:
+        return self._batch.weights_at(positions)
+
+    def slice(self, start: int, stop: int) -> Batch:
+        return self._batch.slice(start, stop)
+
+    def take(self, positions: np.ndarray) -> Batch:
+        return self._batch.take(positions)
+
+
+def consolidated(
     layout: Layout, keys: np.ndarray, rows: pa.RecordBatch, weights: np.ndarray, presorted: bool
 ) -> Batch:
+    """The batch of these rows. presorted: they are a few sorted runs.
+
+    A column of the identity may have other values, equal where its own are.
+    """
     if layout.bag:
         order = keys.argsort(kind="stable" if presorted else "quicksort")
         return Batch(keys[order], take(rows, order), weights[order])
@@ -316,7 +383,7 @@ def _consolidate(
         int64_array(accumulators[i]) if i in accumulators else next(columns)
         for i in range(len(layout.schema))
     ]
-    return Batch(keys[first], pa.RecordBatch.from_arrays(merged, schema=layout.schema), totals)
+    return Batch(keys[first], pa.RecordBatch.from_arrays(merged, schema=rows.schema), totals)
 
 
 def _without_zeros(layout: Layout, batch: Batch) -> Batch:

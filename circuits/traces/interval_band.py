@@ -13,13 +13,11 @@ Cost: O(l log n) a lookup, l the levels there are of the key, and the rows met.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.columns.ranges import expand_ranges
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.expressions.vectors.numbers import Numbers, vector
@@ -28,7 +26,6 @@ from dbsp.circuits.functions.logic.interval_codes import BUCKETS, INTERVAL_CODE,
 from dbsp.circuits.traces.band import Asked, Band, Ranges
 from dbsp.circuits.traces.batch import LOW, Batch, of_placement, with_low
 from dbsp.circuits.traces.sorted_run import SortedRun
-from dbsp.circuits.traces.trace import Integral
 
 _LEVEL = np.uint64(LEVEL_BITS)
 _LEAST = np.iinfo(np.int64).min
@@ -67,16 +64,6 @@ class _Intervals(Asked):
     least: Numbers
     most: Numbers
     asking: np.ndarray
-
-    def near(self, trace: Integral) -> Iterator[Batch]:
-        for run in trace.before:
-            if len(run.batches) == 1 or len(self.batch) >= len(run):
-                yield from run.batches
-                continue
-            _, start, stop = self.matches(run)
-            there = np.unique(expand_ranges(start, stop)[1])
-            if len(there):
-                yield run.take(there)
 
     def matches(self, run: SortedRun) -> Ranges:
         least, most, asking = self.least, self.most, self.asking

@@ -34,6 +34,8 @@ from dbsp.circuits.traces.origin import Origin, Traffic
 
 _ALIGNMENT = 64
 _BLOCK = 1 << 18
+# bytes of rows that were made plain for readers
+_PLAIN = 1 << 28
 
 Opened = TypeVar("Opened")
 
@@ -60,10 +62,15 @@ class SegmentWriter:
         self._known, self._written = known, set[Chunk]()
 
     def write(
-        self, batch: pa.RecordBatch, low: int = 0, high: int = 0, tops: tuple[int | None, ...] = ()
+        self,
+        batch: pa.RecordBatch,
+        low: int = 0,
+        high: int = 0,
+        tops: tuple[int | None, ...] = (),
+        described: bool = False,
     ) -> Chunk:
-        """Append one batch. Its schema is not stored: the circuit knows it."""
-        message = batch.serialize()
+        """Append one batch. described: with its schema; else the circuit knows that."""
+        message = _described(batch) if described else batch.serialize()
         checksum = xxhash.xxh3_64_intdigest(message)
         chunk = Chunk(self.name, self._offset, message.size, batch.num_rows, low, high, tops, checksum)
         padding = -message.size % _ALIGNMENT
@@ -117,6 +124,8 @@ class Segments:
         self._verified: dict[str, set[Chunk]] = {}
         self._opened: OrderedDict[Hashable, tuple[set[str], Any]] = OrderedDict()
         self._keys: dict[str, set[Hashable]] = {}  # of what is opened, by segment
+        self._plain: OrderedDict[Chunk, pa.RecordBatch] = OrderedDict()
+        self._plain_bytes = 0
         self._deferred: WeakSet[Deferred[Any]] = WeakSet()
         self._mapping, self._opening = Lock(), Lock()  # merges map files and open chunks beside the step
 
@@ -149,8 +158,9 @@ class Segments:
                 self.origin.settle(segments)
 
     def open(self, chunk: Chunk, schema: pa.Schema, owner: object = "") -> pa.RecordBatch:
-        """The batch. Unless it is to be verified, nothing is read: pages come in as they are touched.
+        """The batch, of `schema` or of the one that it was written with.
 
+        Unless it is to be verified, nothing is read: pages come in as they are touched.
         owner: what it is part of, in words, for people. Raises DamagedChunk.
         """
         if self.verify:
@@ -160,8 +170,12 @@ class Segments:
             self.check(chunk, owner)  # again, where it was dropped and fetched in between
         if mapped.size < chunk.offset + chunk.length:
             raise self._damaged(chunk, "ends early", owner)
+        found = mapped.slice(chunk.offset, chunk.length)
         try:
-            return pa.ipc.read_record_batch(mapped.slice(chunk.offset, chunk.length), schema)
+            message = pa.ipc.read_message(found)
+            if message.type == "schema":
+                return pa.ipc.open_stream(found).read_next_batch()
+            return pa.ipc.read_record_batch(message, schema)
         except (pa.ArrowException, OSError, EOFError, MemoryError) as error:  # it wasn't verified
             raise self._damaged(chunk, f"is no Arrow batch: {error}", owner) from None
 
@@ -241,6 +255,22 @@ class Segments:
             if not keys:
                 del self._keys[name]
 
+    def made_plain(self, chunk: Chunk, make: Callable[[], pa.RecordBatch]) -> pa.RecordBatch:
+        """All rows of a chunk with narrow columns: those that were asked for last are kept."""
+        with self._opening:
+            rows = self._plain.get(chunk)
+            if rows is not None:
+                self._plain.move_to_end(chunk)
+                return rows
+        rows = make()  # others read meanwhile
+        with self._opening:
+            if chunk not in self._plain and rows.nbytes <= _PLAIN:
+                self._plain[chunk] = rows
+                self._plain_bytes += rows.nbytes
+                while self._plain_bytes > _PLAIN:
+                    self._plain_bytes -= self._plain.popitem(last=False)[1].nbytes
+        return rows
+
     def later(self, chunks: Sequence[Chunk], read: Callable[[], Opened]) -> Deferred[Opened]:
         """What `read` makes of chunks, for as long as it is held, whatever becomes of their segments."""
         deferred = Deferred({chunk.segment for chunk in chunks}, read)
@@ -261,10 +291,14 @@ class Segments:
             with self._opening:
                 for key in [*self._keys.get(segment, ())]:
                     self._drop(key)
+        with self._opening:
+            for chunk in [chunk for chunk in self._plain if chunk.segment in segments]:
+                self._plain_bytes -= self._plain.pop(chunk).nbytes
 
     def keep(self, segments: Set[str]) -> None:
         """Drop what is kept of all other segments: mapped, a deleted file still takes its space on disk."""
         known = self._files.keys() | self._verified.keys() | self._keys.keys()
+        known |= {chunk.segment for chunk in [*self._plain]}
         if not known <= segments:
             self.forget(known - segments)
 
@@ -320,6 +354,14 @@ class Segments:
     def _damaged(self, chunk: Chunk, problem: str, owner: object) -> DamagedChunk:
         path = self._path(chunk) if self.origin is None else f"{self.origin.uri}/segments/{chunk.segment}"
         return DamagedChunk(path, chunk.offset, problem, str(owner))
+
+
+def _described(batch: pa.RecordBatch) -> pa.Buffer:
+    """A stream of one batch: its schema, its dictionaries, the batch."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as stream:
+        stream.write_batch(batch)
+    return sink.getvalue()
 
 
 def _key(chunks: Sequence[Chunk], cut: Hashable) -> Hashable:

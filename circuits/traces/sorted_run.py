@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.columns.arrow import every, from_fixed_values, positions_of, take, take_values
+from dbsp.circuits.columns.arrow import every, positions_of, take_values
 from dbsp.circuits.traces.batch import Batch
 
 
@@ -66,22 +66,19 @@ class SortedRun:
             return keys
         return np.concatenate([_NO_KEYS, *(batch.keys[at] for batch, at in self._shares(positions))])
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is one batch, whose rows are there to be looked at."""
+        return len(self.batches) == 1 and not self.batches[0].is_narrow
+
     def take(self, positions: np.ndarray) -> Batch:
-        """The rows at these positions, side by side."""
+        """The rows at these positions, side by side: of each column once it is asked for."""
         if len(self.batches) > 1 and not _ascending(positions):
             order = np.argsort(positions)
             back = np.empty(len(positions), dtype=np.int64)
             back[order] = np.arange(len(positions))
-            taken = self.take(positions[order])
-            return Batch(taken.keys[back], take(taken.rows, back), taken.weights[back])
-        shares = self._shares(positions) or [(self.batches[0], positions)]
-        rows = self.batches[0].rows
-        columns = [_gather(shares, i) for i in range(rows.num_columns)]
-        return Batch(
-            np.concatenate([batch.keys[at] for batch, at in shares]),
-            pa.RecordBatch.from_arrays(columns, schema=rows.schema),
-            np.concatenate([batch.weights[at] for batch, at in shares]),
-        )
+            return Found(self._shares(positions[order]), back)
+        return Found(self._shares(positions) or [(self.batches[0], positions)])
 
     def _search(self, keys: np.ndarray, side: str) -> np.ndarray:
         """Where keys belong."""
@@ -141,10 +138,46 @@ def _groups(owner: np.ndarray) -> Iterator[tuple[int, int, int]]:
         yield from zip(owner[starts].tolist(), starts, [*cuts, len(owner)], strict=True)
 
 
-def _gather(shares: list[tuple[Batch, np.ndarray]], i: int) -> pa.Array:
-    """Column i of the rows."""
-    values = [batch.plain[i] for batch, _ in shares]
-    if all(value is not None for value in values):
-        gathered = [value[at] for value, (_, at) in zip(values, shares, strict=True) if value is not None]
-        return from_fixed_values(np.concatenate(gathered), shares[0][0].rows.schema.field(i).type)
-    return pa.concat_arrays([take_values(batch.rows.column(i), positions_of(at)) for batch, at in shares])
+class Found(Batch):
+    """Rows at some positions of some batches, one after the other; or in the order `back` of those."""
+
+    def __init__(self, shares: Sequence[tuple[Batch, np.ndarray]], back: np.ndarray | None = None) -> None:
+        self.__dict__.update(_shares=shares, _back=back, _columns={})
+
+    def __len__(self) -> int:
+        return sum(len(at) for _, at in self._found)
+
+    @property
+    def _found(self) -> Sequence[tuple[Batch, np.ndarray]]:
+        return self.__dict__["_shares"]  # type: ignore[no-any-return]
+
+    @cached_property
+    def keys(self) -> np.ndarray:
+        return self._together([batch.keys[at] for batch, at in self._found])
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        return self._together([batch.weights_at(at) for batch, at in self._found])
+
+    @cached_property
+    def rows(self) -> pa.RecordBatch:
+        schema = self.schema
+        return pa.RecordBatch.from_arrays([self.column(i) for i in range(len(schema))], schema=schema)
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self._found[0][0].schema
+
+    def column(self, i: int) -> pa.Array:
+        columns = self.__dict__["_columns"]
+        if i not in columns:
+            parts = [batch.column_at(i, at) for batch, at in self._found]
+            column = parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
+            back = self.__dict__["_back"]
+            columns[i] = column if back is None else take_values(column, positions_of(back))
+        return columns[i]
+
+    def _together(self, parts: list[np.ndarray]) -> np.ndarray:
+        whole = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        back = self.__dict__["_back"]
+        return whole if back is None else whole[back]

@@ -56,22 +56,6 @@ class Integral:
         """`find_in` all of `before`."""
         return find_in(self.before, columns, keys, identity, whole_key)
 
-    def near(self, least: np.ndarray, greatest: np.ndarray) -> Iterator[Batch]:
-        """The batches of `before`, with all their rows of least[i] <= sort key <= greatest[i], for every i.
-
-        Of a run that is stored in several batches only those rows, as one batch.
-        """
-        least, greatest = disjoint(least, greatest)
-        if not len(least):
-            return
-        for run in self.before:
-            if len(run.batches) == 1 or len(least) >= len(run):
-                yield from run.batches
-                continue
-            _, there = expand_ranges(*run.ranges(least, greatest))
-            if len(there):
-                yield run.take(there)
-
     def within(self, least: np.ndarray, greatest: np.ndarray) -> tuple[np.ndarray, ZSet]:
         """(sort keys, rows) of `before` with least[i] <= sort key <= greatest[i] for some i, run by run."""
         least, greatest = disjoint(least, greatest)
@@ -102,9 +86,9 @@ def find_in(
         if not len(there):
             continue
         batch = run.batches[0]
-        if len(run.batches) > 1:
+        if not run.is_plain:
             batch, there = run.take(there), np.arange(len(there))
-        same = equal_rows(columns, wanted, [batch.rows.column(i) for i in identity], there)
+        same = equal_rows(columns, wanted, [batch.column(i) for i in identity], there)
         if not every(same):
             wanted, there = wanted[same], there[same]
         yield wanted, batch, there

@@ -67,6 +67,10 @@ class ZSet:
     def is_empty(self) -> bool:
         return not len(self.consolidate())
 
+    def column(self, i: int) -> pa.Array:
+        """Of the rows."""
+        return self.rows.column(i)
+
     def take(self, indices: np.ndarray) -> ZSet:
         return ZSet(take(self.rows, indices), self.weights[indices])
 

@@ -16,8 +16,9 @@ import pyarrow as pa
 from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.columns.outside import to_spark
 from dbsp.circuits.operators.emission.trigger import STATE
-from dbsp.circuits.traces.batch import Batch, Layout
+from dbsp.circuits.traces.batch import Layout
 from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.traces.narrow.batch import from_stored
 from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.zset import WEIGHT, ZSet
 from dbsp.rows.sorting import sort_rows
@@ -85,9 +86,7 @@ class Reading:
         return sort_rows(ZSet.sum(self.layout.schema, parts).consolidate(), self.order)
 
     def _changes(self, segments: Segments, chunk: Chunk) -> ZSet:
-        return Batch.from_stored(
-            segments.open(chunk, self.layout.stored_schema, self.owner), self.layout
-        ).zset
+        return from_stored(segments.open(chunk, self.layout.stored_schema, self.owner), self.layout).zset
 
     def _column(self, records: Records, source: int | str | None, data_type: pa.DataType) -> pa.Array:
         rows = records.rows

@@ -12,7 +12,7 @@ from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.errors import StateError, did_you_mean
 from dbsp.circuits.operators.emission.trigger import STATE
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
-from dbsp.circuits.steps.contents import Owner, open_chunk
+from dbsp.circuits.steps.contents import Owner
 from dbsp.circuits.steps.state import State, by_name
 from dbsp.circuits.traces.batch import Layout
 from dbsp.circuits.traces.chunk import Chunk
@@ -27,6 +27,7 @@ from dbsp.state.records.identity import NUMBERED
 from dbsp.state.store import Store
 from dbsp.views.changes import UnknownView, ViewChanges
 from dbsp.views.search import Indexes
+from dbsp.views.stored_rows import stored_rows
 from dbsp.views.view import Contents, Explain, Follow
 
 if TYPE_CHECKING:
@@ -165,4 +166,4 @@ def layout_of(circuit: Circuit, view: str) -> Layout:
 
 def open_chunks(circuit: Circuit, node: int, chunks: Sequence[Chunk], segments: Segments) -> list[ZSet]:
     """Stored batches of a node, mapped: they stay readable when their files are deleted."""
-    return [open_chunk(circuit, node, chunk, segments).zset for chunk in chunks]
+    return [stored_rows(circuit, node, chunk, segments) for chunk in chunks]

@@ -13,15 +13,16 @@ import pyarrow as pa
 from dbsp.circuits.columns.arrow import is_true
 from dbsp.circuits.errors import DataError, did_you_mean
 from dbsp.circuits.functions.logic.comparison import equal, less_or_equal
+from dbsp.circuits.traces.zset import ZSet
 from dbsp.rows.casting import Refused
 from dbsp.rows.literals import array_of
 from dbsp.sql.plans.program import Program
 from dbsp.sql.plans.properties.keys import view_keys
 from dbsp.sql.plans.schemas import Key
 from dbsp.sql.plans.types import ddl
-from dbsp.views.hash_index import HashIndexes
-from dbsp.views.index import Bound, ViewIndex
-from dbsp.views.order_index import OrderIndexes
+from dbsp.views.indexes.hash_index import HashIndexes
+from dbsp.views.indexes.index import Bound, ViewIndex
+from dbsp.views.indexes.order_index import OrderIndexes
 
 
 @dataclass
@@ -104,14 +105,12 @@ class Asker:
             raise DataError(f"{place}: {value!r} doesn't fit: {refused}") from None
 
 
-def positions(
-    rows: pa.RecordBatch, columns: Sequence[int], low: Bound | None, high: Bound | None
-) -> np.ndarray:
+def positions(rows: ZSet, columns: Sequence[int], low: Bound | None, high: Bound | None) -> np.ndarray:
     """int64[k]: where the columns are from `low` to `high`. Of several columns low and high are the same.
 
     Cost: O(rows), column by column in Arrow. None: no bound.
     """
-    there = np.ones(rows.num_rows, dtype=np.bool_)
+    there = np.ones(len(rows), dtype=np.bool_)
     for column in columns:
         values = rows.column(column)
         if low is high and low is not None:

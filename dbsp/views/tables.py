@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dbsp.circuits.errors import StateError
-from dbsp.circuits.steps.contents import open_chunk
 from dbsp.circuits.steps.state import State
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.rows.incoming import arrow_schema
 from dbsp.sql.plans.program import Table
 from dbsp.state.store import Store
 from dbsp.views.search import Indexes
-from dbsp.views.traces import Traces, arranged
+from dbsp.views.stored_rows import stored_rows
+from dbsp.views.traces import Traces
 from dbsp.views.view import Contents
 
 if TYPE_CHECKING:
@@ -53,8 +53,7 @@ def table_contents(
 
     def read(trace: int, at: list[int]) -> list[ZSet]:
         chunks = state.spines[trace].live
-        batches = [open_chunk(traces.circuit, trace, chunk, store.segments) for chunk in chunks]
-        return [arranged(batch.zset, at, schema) for batch in batches]
+        return [stored_rows(traces.circuit, trace, chunk, store.segments, at, schema) for chunk in chunks]
 
     found = [(trace, at) for trace, at in _traces(traces, table.name) if trace in state.spines]
     if found:

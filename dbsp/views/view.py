@@ -19,8 +19,8 @@ from dbsp.rows.sorting import sort_rows
 from dbsp.sql.plans.calls import SortOrder
 from dbsp.sql.plans.schemas import Field, Schema
 from dbsp.views.html import SHOWN, html_table
-from dbsp.views.index import FEW, Bound
-from dbsp.views.order_index import Order, Ordered, ordered
+from dbsp.views.indexes.index import FEW, Bound
+from dbsp.views.indexes.order_index import Order, Ordered, ordered
 from dbsp.views.search import Asker, Indexes, positions
 
 if TYPE_CHECKING:
@@ -323,12 +323,12 @@ class Contents:
 
     def _searched(self, columns: tuple[int, ...], low: Bound | None, high: Bound | None) -> list[ZSet]:
         if self._indexes is None or low is None or low is not high:
-            return [part.take(positions(part.rows, columns, low, high)) for part in self._parts]
+            return [part.take(positions(part, columns, low, high)) for part in self._parts]
         found = []
         for chunk, part in zip(self._chunks, self._parts, strict=True):
-            among = self._indexes.hashes.candidates(chunk, part.rows, columns, low)
+            among = self._indexes.hashes.candidates(chunk, part, columns, low)
             rows = part if among is None else part.take(among)
-            found.append(rows.take(positions(rows.rows, columns, low, low)))
+            found.append(rows.take(positions(rows, columns, low, low)))
         return found
 
     def _each(self, total: ZSet) -> pa.RecordBatch:

@@ -17,8 +17,8 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.allowance import has_allowance, may_go_on
-from dbsp.circuits.columns.arrow import every, positions_of, take_values
-from dbsp.circuits.columns.equality import equal_rows
+from dbsp.circuits.columns.arrow import every
+from dbsp.circuits.columns.equality import equal_columns
 from dbsp.circuits.columns.ranges import expand_in_blocks
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.inverse import solved
@@ -37,7 +37,7 @@ from dbsp.circuits.progress.limits import Limit, Limits, of_pairs
 from dbsp.circuits.traces.band import Asked, Band, asked
 from dbsp.circuits.traces.batch import Batch
 from dbsp.circuits.traces.sorted_run import SortedRun
-from dbsp.circuits.traces.trace import Integral
+from dbsp.circuits.traces.trace import Integral, as_runs
 from dbsp.circuits.traces.zset import ZSet
 
 LEFT, RIGHT = 0, 1
@@ -97,32 +97,43 @@ class Join(Reader):
 
     def _joined(self, left: Integral, right: Integral, schema: pa.Schema) -> ZSet:
         parts: list[ZSet] = []
-        if len(left.delta):
+        mine, other = as_runs(left.delta), as_runs(right.delta)
+        for own in mine:
             new = asked(left.delta, self.right_band)
-            for batch in new.near(right):
-                parts += self._pairs(left.delta, batch, schema, new)
-            # of a trace with itself they are one batch, which the left asks of the right
-            parts += self._pairs(left.delta, right.delta, schema, new)
-        if len(right.delta):
+            # of a trace with itself the deltas are one batch, which the left asks of the right
+            for run in (*right.before, *other):
+                parts += self._pairs(own, run, schema, new)
+        for own in other:
             new = asked(right.delta, self.left_band)
-            for batch in new.near(left):
-                parts += self._pairs(batch, right.delta, schema, new)
+            for run in left.before:
+                parts += self._pairs(run, own, schema, new)
         return ZSet.sum(schema, parts)
 
-    def _pairs(self, left: Batch, right: Batch, schema: pa.Schema, new: Asked) -> Iterator[ZSet]:
-        """left ⋈ right for two batches sorted by key: the shorter is looked up in the longer.
+    def _pairs(self, left: SortedRun, right: SortedRun, schema: pa.Schema, new: Asked) -> Iterator[ZSet]:
+        """left ⋈ right for two runs, one of them a step's: the shorter is looked up in the longer.
 
-        new: what one of them asks of the other.
+        new: what the step's asks of the other.
         """
-        if not len(left) or not len(right):
-            return
         short, long, band = left, right, self.right_band
         if len(right) < len(left):
             short, long, band = right, left, self.left_band
+        if new.batch is not short.batches[0]:
+            for batch in short.batches:
+                whole = batch if band is None else batch.whole
+                part = SortedRun([whole])
+                sides = (part, long) if short is left else (long, part)
+                yield from self._matching(*sides, short is left, asked(whole, band), schema)
+        else:
+            yield from self._matching(left, right, short is left, new, schema)
+
+    def _matching(
+        self, left: SortedRun, right: SortedRun, asks_left: bool, new: Asked, schema: pa.Schema
+    ) -> Iterator[ZSet]:
+        """new: what one side, which is one batch, asks of the other."""
         is_counted, held = has_allowance(), 0
-        owner, start, stop = (new if new.batch is short else asked(short, band)).matches(SortedRun([long]))
+        owner, start, stop = new.matches(right if asks_left else left)
         for i, j in expand_in_blocks(start, stop, PAIRS):
-            mine, other = (owner[i], j) if short is left else (j, owner[i])
+            mine, other = (owner[i], j) if asks_left else (j, owner[i])
             pairs = self._equal(left, right, mine, other, schema)
             if pairs is not None:
                 yield pairs
@@ -131,30 +142,26 @@ class Join(Reader):
             may_go_on(held)
 
     def _equal(
-        self, left: Batch, right: Batch, i: np.ndarray, j: np.ndarray, schema: pa.Schema
+        self, left: SortedRun, right: SortedRun, i: np.ndarray, j: np.ndarray, schema: pa.Schema
     ) -> ZSet | None:
         """The pairs of left row i[n] and right row j[n] whose keys are equal, and not only their hashes."""
-        same = equal_rows(
-            [left.rows.column(k) for k in self.left_key], i, [right.rows.column(k) for k in self.right_key], j
+        a, b = left.take(i), right.take(j)
+        same = equal_columns(
+            [a.column(k) for k in self.left_key], [b.column(k) for k in self.right_key], len(i)
         )
         if not every(same):
             i, j = i[same], j[same]
-        if len(i):
-            i, j = self._meeting(left, i, right, j, schema)
+            a, b = left.take(i), right.take(j)
+        if len(i) and self._narrow is not None:
+            # only what the residual reads is gathered of pairs that it leaves out
+            read, residual = self._narrow
+            kept = where_true(residual, self._gather(a, b, schema, read))
+            if len(kept) < len(i):
+                i, j = i[kept], j[kept]
+                a, b = left.take(i), right.take(j)
         if not len(i):
             return None
-        rows = self._gather(left, i, right, j, schema, range(len(self.columns)))
-        return ZSet(rows, left.weights[i] * right.weights[j])
-
-    def _meeting(
-        self, left: Batch, i: np.ndarray, right: Batch, j: np.ndarray, schema: pa.Schema
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The pairs of which the residual is true. Only what it reads is gathered of the others."""
-        if self._narrow is None:
-            return i, j
-        read, residual = self._narrow
-        kept = where_true(residual, self._gather(left, i, right, j, schema, read))
-        return (i, j) if len(kept) == len(i) else (i[kept], j[kept])
+        return ZSet(self._gather(a, b, schema, range(len(self.columns))), a.weights * b.weights)
 
     @cached_property
     def _narrow(self) -> tuple[list[int], Expression] | None:
@@ -164,16 +171,10 @@ class Join(Reader):
         read = sorted(set(columns_of(self.residual))) or [0]
         return read, remap(self.residual, {column: index for index, column in enumerate(read)})
 
-    def _gather(
-        self, left: Batch, i: np.ndarray, right: Batch, j: np.ndarray, schema: pa.Schema, read: Iterable[int]
-    ) -> pa.RecordBatch:
-        """The output's columns `read` of pairs of left row i[n] and right row j[n]."""
-        places = (positions_of(i), positions_of(j))
-        columns = [
-            take_values((left, right)[side].rows.column(column), places[side])
-            for side, column in (self.columns[index] for index in read)
-        ]
-        return pa.RecordBatch.from_arrays(columns, schema=pa.schema([schema.field(index) for index in read]))
+    def _gather(self, left: Batch, right: Batch, schema: pa.Schema, read: Iterable[int]) -> pa.RecordBatch:
+        """The output's columns `read` of pairs of left row n and right row n."""
+        columns = [(left, right)[side].column(column) for side, column in (self.columns[i] for i in read)]
+        return pa.RecordBatch.from_arrays(columns, schema=pa.schema([schema.field(i) for i in read]))
 
     def _restricted(self, pairs: ZSet) -> ZSet:
         if self.residual is None:

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from dbsp.circuits.errors import AbsentRow, DataError
+from dbsp.commands.process.without_pandas import without_pandas
 from dbsp.commands.replays.files import clock_of, place_of, queue, read_file
 from dbsp.commands.shown.listing import Listing, listing
 from dbsp.pipeline.pipeline import Pipeline
@@ -45,6 +46,8 @@ def replay(
         keep_for=keep_for,
         progress=partial(print, file=sys.stderr),
     ) as pipeline:
+        if not pipeline.program.functions:  # the user's may make Series
+            without_pandas()
         # such rows leave once, so not while the state may go on
         goes_on = state is not None and pipeline.program.waits_for_more
         yield from played(pipeline, text, name, listing(pipeline, output, changelog), goes_on)

@@ -19,9 +19,10 @@ from dbsp.state.records.manifest import Manifest, manifest_of
 from dbsp.state.records.places import Place, names_in
 from dbsp.state.records.sealed import read_sealed, seal
 
-# 3: a piece of a merge is one chunk; 2: traces are known by the numbers of their nodes; 1: without checksums.
-# A state of 2 or 3 is read; its next record, and before it program.json, are of this format.
-FORMAT = 4
+# 4: all columns of a chunk are plain; 3: and a piece of a merge is one chunk; 2: and traces are known by the
+# numbers of their nodes; 1: and there are no checksums.
+# A state of 2 to 4 is read; its next record, and before it program.json, are of this format.
+FORMAT = 5
 NUMBERED = 2
 NAME = "program.json"
 NEXT = "program.next.json"

@@ -19,6 +19,7 @@ from dbsp.circuits.steps.state import State, TaskResult
 from dbsp.circuits.steps.step import run_step
 from dbsp.circuits.steps.task import Input, Step
 from dbsp.circuits.steps.writing import as_log
+from dbsp.circuits.traces.narrow.batch import from_stored
 from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.spine import END
 from dbsp.circuits.traces.zset import ZSet
@@ -107,7 +108,8 @@ def test_a_log_is_in_the_order_of_arrival(tmp_path: Path) -> None:
     driver.step(delta(3, 1, 2))
     (chunk,) = driver.state.spines[builder.outputs[0].kept].live
     layout = driver.circuit.stored(builder.outputs[0].kept)
-    assert driver.segments.open(chunk, layout.stored_schema).column(1).to_pylist() == [3, 1, 2]
+    stored = from_stored(driver.segments.open(chunk, layout.stored_schema), layout)
+    assert stored.rows.column(0).to_pylist() == [3, 1, 2]
     log = as_log(delta(3, 1, 3))
     assert (log.keys.tolist(), log.rows.column(0).to_pylist()) == ([0, 0, 0], [3, 1, 3])
 

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsp.circuits.columns.ranges import expand_ranges
-from dbsp.circuits.traces.batch import HIGH, LOW, Batch, Layout
+from dbsp.circuits.traces.batch import Batch, Layout
 from dbsp.circuits.traces.sorted_run import SortedRun, sorted_runs
 from dbsp.circuits.traces.trace import Integral, as_runs, disjoint
 from dbsp.circuits.traces.zset import ZSet
+from tests.circuits.traces.narrow.test_merging import reread
 
 SCHEMA = pa.schema([("k", pa.int64()), ("s", pa.string()), ("n", pa.int64()), ("b", pa.bool_())])
 LAYOUT = Layout(SCHEMA, (0,))
@@ -84,11 +85,8 @@ def test_an_integral_finds_the_same_however_its_runs_are_cut(rows, at, asked):
     batch, wanted = whole(rows), whole(asked)
     pieces = tuple(sorted_runs(cut(batch, at)))
 
-    def found(before: tuple[SortedRun, ...], near: bool) -> list[tuple[object, ...]]:
+    def found(before: tuple[SortedRun, ...]) -> list[tuple[object, ...]]:
         trace = Integral(LAYOUT, before, wanted)
-        if near:
-            near = trace.near(wanted.keys & HIGH, wanted.keys | LOW)
-            trace = Integral(LAYOUT, as_runs(*near), wanted)
         hits = trace.find([wanted.rows.column(0)], wanted.keys, (0,), whole_key=False)
         return sorted(
             (int(i), int(b.weights[j]), repr(b.rows.slice(int(j), 1).to_pylist()))
@@ -96,7 +94,10 @@ def test_an_integral_finds_the_same_however_its_runs_are_cut(rows, at, asked):
             for i, j in zip(where, there, strict=True)
         )
 
-    assert found(pieces, False) == found(pieces, True) == found(as_runs(batch), False)
+    narrow = [reread(part, LAYOUT) for run in pieces for part in run.batches]
+    expected = found(as_runs(batch))
+    assert found(pieces) == expected
+    assert found(as_runs(*narrow)) == found(tuple(sorted_runs(narrow))) == expected
 
 
 def test_overlapping_batches_are_runs_of_their_own():

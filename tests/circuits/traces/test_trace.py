@@ -119,19 +119,6 @@ def test_what_lies_within_ranges_of_the_key(
     found, there = trace.within(least, greatest)
     assert sorted(found.tolist()) == inside
     assert sorted(layout.sort_keys(there.rows, FOUR_BITS).tolist()) == inside
-    near = [int(key) for batch in trace.near(least, greatest) for key in batch.keys]
-    # all of a run of one batch, or of one that more ranges ask for than it has rows
-    asked = len(disjoint(least, greatest)[0])
-    read = [
-        int(key)
-        for run in trace.before
-        for batch in run.batches
-        for key in batch.keys
-        if key in inside or (asked and (len(run.batches) == 1 or asked >= len(run)))
-    ]
-    assert sorted(near) == sorted(read)
-    if not any(low <= high for low, high in ends):
-        assert near == []
 
 
 @given(bounds)
@@ -158,13 +145,6 @@ def test_a_long_run_is_read_where_it_is_asked_for() -> None:
     trace = in_pieces(Integral(layout, as_runs(Batch.build(layout, zset(listed), 0)), Batch.empty(layout)))
     keys = [int(batch.keys[0]) for batch in trace.before[0].batches]
     assert len(keys) == 4
-    for asked in (keys[1:2], keys[:3]):
-        ends = np.array(asked, np.uint64)
-        near = list(trace.near(ends, ends))
-        assert [int(key) for batch in near for key in batch.keys] == asked
-        assert len(near) == 1
-    every = np.array(keys, np.uint64)
-    assert len(list(trace.near(every, every))) == 4, "as they are stored"
     for wanted in ([2], [3, 1]):
         assert looked_up(trace, list(wanted), 0) == {(i, "a"): 1 for i in range(len(wanted))}
     two = Integral(layout, (SortedRun(list(trace.before[0].batches)[:2]),), trace.delta)

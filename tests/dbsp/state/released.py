@@ -15,6 +15,7 @@ from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.plans.identity.fingerprint import fingerprint
 from dbsp.sql.plans.program import Program
 from tests.dbsp.build import votes_program
+from tests.laws.small_steps import set_small
 
 RELEASES = Path(__file__).with_name("releases")
 CLOCK = datetime(2024, 2, 29, 10, tzinfo=UTC)
@@ -45,5 +46,6 @@ def first_steps(p: Pipeline) -> None:
 
 if __name__ == "__main__":
     with opened(RELEASES / sys.argv[1]) as pipeline:
+        set_small(pipeline, 0)  # its chunks are written as those of many rows are
         first_steps(pipeline)
     (RELEASES / sys.argv[1] / "lock").unlink()

@@ -50,7 +50,7 @@ class Totals:
         """To these places, none of them twice, rows of a batch: `width` key columns, then accumulators."""
         self.weights[at] += batch.weights[there]
         for column, (accumulator, total) in enumerate(self.sums.items(), width):
-            total[at] = accumulator.add(total[at], fixed_values(batch.rows.column(column))[there])
+            total[at] = accumulator.add(total[at], fixed_values(batch.column(column))[there])
 
     def repeat(self, count: int) -> None:
         """The places from `count` on are as the first `count`."""

@@ -15,8 +15,8 @@ from dbsp.circuits.expressions.nodes import Column
 from dbsp.circuits.traces.chunk import Chunk
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.sql.plans.calls import SortOrder
-from dbsp.views import order_index
-from dbsp.views.order_index import OrderIndex, OrderIndexes
+from dbsp.views.indexes import order_index
+from dbsp.views.indexes.order_index import OrderIndex, OrderIndexes
 from dbsp.views.search import Indexes
 from dbsp.views.view import Contents
 from tests.dbsp.build import votes_program

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dbsp.circuits.traces import spine
 from dbsp.views import view as view_module
-from dbsp.views.index import ViewIndex
+from dbsp.views.indexes.index import ViewIndex
 from tests.dbsp.build import pipeline
 from tests.dbsp.views.held import contents
 
@@ -67,7 +67,7 @@ def test_an_interrupt_leaves_no_half_of_a_change(tmp_path: Path, monkeypatch: py
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:
-            patch.setattr("dbsp.views.index.order_keys", interrupt)
+            patch.setattr("dbsp.views.indexes.index.order_keys", interrupt)
             with pytest.raises(KeyboardInterrupt):
                 p["counts"].lookup(1)
         assert p["counts"].lookup(1) == [{"story_id": 1, "n": 2}]

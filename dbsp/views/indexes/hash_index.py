@@ -18,6 +18,7 @@ import pyarrow.types as pt
 
 from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.traces.zset import ZSet
 
 # a chunk of fewer rows is searched; 12 bytes are kept a row, of at most so many rows
 LARGE, _KEPT = 1 << 13, 1 << 24
@@ -35,13 +36,13 @@ class HashIndexes:
         self._lock = threading.Lock()
 
     def candidates(
-        self, chunk: Chunk, rows: pa.RecordBatch, columns: Sequence[int], wanted: pa.RecordBatch
+        self, chunk: Chunk, rows: ZSet, columns: Sequence[int], wanted: pa.RecordBatch
     ) -> np.ndarray | None:
         """int64[k]: among which all rows are that have the values of `wanted`; None: all of them may be.
 
         Cost: O(log n); the second time that a chunk is asked by these columns O(n log n).
         """
-        if not LARGE <= rows.num_rows <= _KEPT or not all(_is_hashed(rows.column(i).type) for i in columns):
+        if not LARGE <= len(rows) <= _KEPT or not all(_is_hashed(rows.schema.field(i).type) for i in columns):
             return None
         found = self._sorted(chunk, rows, tuple(columns))
         if found is None:
@@ -55,7 +56,7 @@ class HashIndexes:
         """Whether a chunk of so many rows has nothing to be sorted first, nor many rows to be searched."""
         return rows < LARGE or (chunk, tuple(columns)) in self._kept
 
-    def _sorted(self, chunk: Chunk, rows: pa.RecordBatch, columns: tuple[int, ...]) -> _Sorted | None:
+    def _sorted(self, chunk: Chunk, rows: ZSet, columns: tuple[int, ...]) -> _Sorted | None:
         key = chunk, columns
         with self._lock:
             found = self._kept.get(key)
@@ -68,7 +69,7 @@ class HashIndexes:
                     self._asked.popitem(last=False)
                 return None
         # others look up meanwhile
-        hashes = hash_rows([rows.column(i) for i in columns], rows.num_rows)
+        hashes = hash_rows([rows.column(i) for i in columns], len(rows))
         order = np.argsort(hashes).astype(np.int32)
         found = hashes[order], order
         with self._lock:

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 
 from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.traces.zset import ZSet
 from dbsp.pipeline.pipeline import Pipeline
-from dbsp.views import hash_index
-from dbsp.views.hash_index import HashIndexes
+from dbsp.views.indexes import hash_index
+from dbsp.views.indexes.hash_index import HashIndexes
 from tests.dbsp.views.held import contents
 from tests.dbsp.views.test_search import PARTS, SCHEMA, A, B, C
 
@@ -39,7 +40,8 @@ def test_what_is_equal_under_two_hashes_is_searched(of: pa.DataType) -> None:
     rows = pa.RecordBatch.from_arrays([pa.nulls(hash_index.LARGE, of)], names=["x"])
     indexes = HashIndexes()
     for _ in range(3):
-        assert indexes.candidates(Chunk("1", 0, 0, len(rows)), rows, [0], rows.slice(0, 1)) is None
+        chunk, held = Chunk("1", 0, 0, len(rows)), ZSet(rows, np.ones(len(rows), np.int64))
+        assert indexes.candidates(chunk, held, [0], rows.slice(0, 1)) is None
 
 
 def test_what_was_asked_first_is_given_up_first(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,14 +49,15 @@ def test_what_was_asked_first_is_given_up_first(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(hash_index, "_KEPT", 2 * size)
     indexes = HashIndexes()
     rows = pa.RecordBatch.from_pydict({"x": np.arange(size)})
+    held = ZSet(rows, np.ones(size, np.int64))
     chunks = [Chunk(str(i), 0, 0, size) for i in range(3)]
 
     def is_known(chunk: Chunk) -> bool:
-        return indexes.candidates(chunk, rows, [0], rows.slice(7, 1)) is not None
+        return indexes.candidates(chunk, held, [0], rows.slice(7, 1)) is not None
 
     assert [is_known(chunk) for chunk in chunks for _ in range(2)] == [False, True] * 3
     assert len(indexes._kept) == 2 and (chunks[0], (0,)) not in indexes._kept
-    assert list(indexes.candidates(chunks[2], rows, [0], rows.slice(7, 1)) or []) == [7]
+    assert list(indexes.candidates(chunks[2], held, [0], rows.slice(7, 1)) or []) == [7]
 
 
 def test_a_large_view_is_followed_from_step_to_step() -> None:

@@ -1,0 +1,53 @@
+"""Narrow batches are merged as the plain ones that they were written from."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dbsp.circuits.traces.batch import Batch, Layout
+from dbsp.circuits.traces.narrow.batch import from_stored
+from dbsp.circuits.traces.narrow.merging import appended, merge, to_narrow
+from dbsp.circuits.traces.zset import ZSet
+from tests.circuits.traces.test_batch import accumulations, layouts_with, same
+from tests.generators.columns.zsets import seeds, zset_of
+
+
+def reread(batch: Batch, layout: Layout) -> Batch:
+    sink = pa.BufferOutputStream()
+    stored = to_narrow(batch, layout)
+    with pa.ipc.new_stream(sink, stored.schema) as stream:
+        stream.write_batch(stored)
+    return from_stored(pa.ipc.open_stream(sink.getvalue()).read_next_batch(), layout)
+
+
+@given(layouts_with(3), seeds, st.lists(st.booleans(), min_size=3, max_size=3))
+def test_merging_is_as_of_plain_batches(
+    case: tuple[Layout, list[ZSet]], seed: int, narrow: list[bool]
+) -> None:
+    layout, deltas = case
+    plain = [Batch.build(layout, delta, seed) for delta in deltas]
+    stored = [
+        reread(batch, layout) if is_narrow and len(batch) else batch
+        for batch, is_narrow in zip(plain, narrow, strict=True)
+    ]
+    merged, expected = merge(layout, stored), Batch.merge(layout, plain)
+    assert same(merged, expected)
+    if len(merged):
+        assert same(reread(merged, layout), expected)
+    log = [batch for batch in stored if len(batch)]
+    whole = ZSet.sum(layout.schema, [batch.zset for batch in plain])
+    listed = appended(layout, log)
+    assert same(listed, Batch(np.zeros(len(whole), np.uint64), whole.rows, whole.weights))
+
+
+@given(accumulations(), seeds)
+def test_accumulators_add_up(parts: list[list[tuple[int, int, int]]], seed: int) -> None:
+    schema = pa.schema([("k", pa.int64()), ("a", pa.int64()), ("low", pa.int64())])
+    layout = Layout(schema, (0,), sums=(1,), minima=(2,))
+    rows = [[((key, total, total), weight) for key, weight, total in part] for part in parts]
+    plain = [Batch.build(layout, zset_of(schema, part), seed) for part in rows]
+    stored = [reread(batch, layout) if len(batch) else batch for batch in plain]
+    assert same(merge(layout, stored), Batch.merge(layout, plain))
