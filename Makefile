@@ -23,7 +23,7 @@ unexport PYTHONDONTWRITEBYTECODE
 RUN := $(BIN)/python
 NEW_ENOUGH := -c 'import sys; sys.exit(sys.version_info < (3, 11))'
 QUICK := -m "not spark and not slow" --hypothesis-profile=minute
-CHECKED := circuits sql dbsp dbt benchmarks examples tests
+CHECKED := circuits sql dbsp benchmarks examples tests
 
 environment: .venv/.installed .venv/.java
 

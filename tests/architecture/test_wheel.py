@@ -37,7 +37,7 @@ def run(*command: str | Path, cwd: Path, **environment: str) -> str:
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Built from a copy: an earlier build in the tree would lend it files that are gone."""
     copy, built = tmp_path_factory.mktemp("tree"), tmp_path_factory.mktemp("wheel")
-    for folder in ("circuits", "sql", "dbsp", "dbt"):
+    for folder in ("circuits", "sql", "dbsp"):
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / folder, copy / folder, symlinks=True, ignore=ignored)
     for file in ("pyproject.toml", "README.md", "LICENSE"):
@@ -81,9 +81,10 @@ def test_the_wheel_has_one_name(wheel: Path) -> None:
         names = archive.namelist()
     top = {name.split("/")[0] for name in names}
     assert {name for name in top if not name.endswith(".dist-info")} == {"dbsp", "dbt"}
-    adapter = {str(file.relative_to(ROOT)) for file in (ROOT / "dbt").rglob("*.py")}
-    assert {name for name in names if name.startswith("dbt/")} == adapter
     macros = Path("dbsp", "declared", "dbt", "include")
+    registered = macros.with_name("registered")
+    adapter = {str(file.relative_to(ROOT / registered)) for file in (ROOT / registered).rglob("*.py")}
+    assert {name for name in names if name.startswith("dbt/")} == adapter
     assert {name for name in names if name.startswith(f"{macros}/")} == {
         str(file.relative_to(ROOT)) for file in (ROOT / macros).rglob("*.*")
     }
@@ -94,7 +95,11 @@ def test_the_wheel_has_one_name(wheel: Path) -> None:
     assert {name for name in names if name.startswith(f"{page}/")} == {
         str(page / file.name) for file in (ROOT / page).iterdir()
     }
-    there = {str(file if file.parts[0] == "dbsp" else Path("dbsp", file)) for file in sources()}
+    there = {
+        str(file if file.parts[0] == "dbsp" else Path("dbsp", file))
+        for file in sources()
+        if registered not in file.parents
+    }
     assert {name for name in names if name.endswith(".py")} == there | adapter
 
 
