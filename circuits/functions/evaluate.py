@@ -35,6 +35,7 @@ def evaluate_value(expression: Expression, rows: pa.RecordBatch) -> Value:
     if not rows.num_rows:  # constants fail only where there is a row to compute them for
         return pa.array([], expression.type)
     function, _ = _known(expression)
+    assert function is not None, f"unregistered function {expression.function}: {expression}"
     if function.is_form:
         return function.run(expression, rows, evaluate_value)
     arguments = [evaluate_value(argument, rows) for argument in expression.arguments]
@@ -85,20 +86,18 @@ def _by_character(function: Function, call: Call, arguments: list[Value]) -> Val
 
 
 # by identity: to hash a tree costs more than most kernels take for a small delta
-_KNOWN: dict[int, tuple[Call, tuple[Function, bool]]] = {}
+_KNOWN: dict[int, tuple[Call, tuple[Function | None, bool]]] = {}
 
 
-def _known(call: Call) -> tuple[Function, bool]:
-    """Its function, and whether bytes become text in it, which nobody checks."""
+def _known(call: Call) -> tuple[Function | None, bool]:
+    """Its function, None of a lambda; and whether bytes become text in it, which nobody checks."""
     known = _KNOWN.get(id(call))
     if known is not None and known[0] is call:
         return known[1]
     from dbsp.circuits.functions.library import find  # noqa: PLC0415  half a second, where nothing is computed
 
-    function = find(call.function)
-    assert function is not None, f"unregistered function {call.function}: {call}"
     of_bytes = call.function == "cast" and pa.types.is_binary(call.arguments[0].type)
-    found = function, of_bytes or any(map(may_break, call.arguments))
+    found = find(call.function), of_bytes or any(map(may_break, call.arguments))
     if len(_KNOWN) >= _REMEMBERED:
         _KNOWN.clear()
     _KNOWN[id(call)] = call, found
