@@ -110,8 +110,8 @@ class Narrow:
         if not self.is_coded:
             return pa.array(np.full(len(self.codes), offset, np.uint32))
         codes = fixed_values(self.codes).astype(np.uint32)
-        if self.unit != unit:
-            codes *= np.uint32(self.unit // unit)
+        if self.unit != unit:  # by a factor of 32 bits, or codes that are all 0: in a part of another column
+            codes *= np.uint32(self.unit // unit % (1 << 32))
         if offset:
             codes += np.uint32(offset)
         return pa.array(codes, mask=~validity(self.codes) if self.codes.null_count else None)

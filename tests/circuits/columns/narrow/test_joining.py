@@ -18,7 +18,8 @@ def test_joined_columns_are_one_after_the_other(parts: list[pa.Array], data: st.
     stored = [narrowed(part) if data.draw(st.booleans()) else part for part in parts]
     for i, part in enumerate(parts):  # a piece of a merge has a part of each
         first = data.draw(st.integers(0, max(len(part) - 1, 0)))
-        parts[i], stored[i] = part.slice(first), stored[i].slice(first, len(part) - first)
+        count = data.draw(st.integers(min(1, len(part)), len(part) - first))
+        parts[i], stored[i] = part.slice(first, count), stored[i].slice(first, count)
     expected = [value for part in parts for value in listed(part)]
     column = joined(stored)
     assert listed(column) == expected
@@ -31,6 +32,16 @@ def test_joined_columns_are_one_after_the_other(parts: list[pa.Array], data: st.
     kept = sorted(data.draw(st.sets(st.integers(0, len(expected) - 1), min_size=1)))
     left = fewer(column.with_codes(column.codes.take(pa.array(kept))))
     assert listed(reread(left)) == [expected[i] for i in kept]
+
+
+def test_parts_have_no_code_of_a_great_unit() -> None:
+    """Of two values that are far apart the unit is what they differ by; a part may have but one of them."""
+    far = pa.array([0, 0, 1 << 40, None] * 10)
+    stored = narrowed(far)
+    assert isinstance(stored, Narrow) and stored.unit == 1 << 40
+    for first, count in ((0, 2), (2, 1), (3, 1), (2, 2)):
+        column = joined([stored.slice(first, count), narrowed(pa.array([7, 8, 9]))])
+        assert listed(column) == [*listed(far.slice(first, count)), *listed(pa.array([7, 8, 9]))]
 
 
 def test_text_of_which_none_is_left_is_null() -> None:

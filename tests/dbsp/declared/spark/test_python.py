@@ -62,7 +62,7 @@ def tables(project):
 def test_functions_are_kept_as_queries_are(tables):
     tables.write(PYTHON, "definitions.py")
     done = tables.run(SQL)
-    assert {one.how for one in done.values()} == {"full"}
+    assert {one.how for one in done.values()} == {"full fill"}
     tables.sql("INSERT INTO sale VALUES (4, 'b', 1), (5, 'b', 1), (6, 'b', 1)")
     done = tables.run(SQL)
     assert {one.how for one in done.values()} == {"incremental"}

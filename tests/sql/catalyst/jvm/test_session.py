@@ -39,7 +39,7 @@ def test_a_relation_is_a_leaf_by_its_name(spark: Any) -> None:
         {"dbsp.relation": "my `t`"},
     )
     # the user's session knows nothing of it
-    assert "my `t`" not in [table.name for table in spark.catalog.listTables()]
+    assert "my `t`" not in [table.tableName for table in spark.sql("SHOW TABLES").collect()]
 
 
 @pytest.mark.spark
