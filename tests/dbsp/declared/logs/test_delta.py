@@ -94,6 +94,7 @@ def test_changes_beside_files_add_up(tmp_path, seed):
     check_adds_up(partial(look, tmp_path), partial(there, tmp_path), change, 6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("configuration", [{}, MAPPED, FEED])
 def test_a_table_on_a_store(s3_server, tmp_path, configuration):
     """A copy there says what the table here does, entry by entry."""

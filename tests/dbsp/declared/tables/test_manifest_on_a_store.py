@@ -25,6 +25,7 @@ def opened(uri, root):
     return ParquetTable(manifest, Partitioning(SCHEMA, ()), grows=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["error", "refuse", "lose"])
 def test_a_request_that_fails(s3_server, tmp_path, fault):
     """Each of them, once for ever: the step is made by whoever comes next, or was."""
