@@ -151,6 +151,15 @@ def positions_of(indices: np.ndarray) -> pa.Array:
     return int64_array(np.ascontiguousarray(indices, dtype=np.int64))
 
 
+def spread(values: pa.Array, at: np.ndarray, count: int) -> pa.Array:
+    """Of `count` values those at ascending positions at[n] are these, and the others NULL."""
+    if len(at) == count:
+        return values
+    place = np.full(count, -1, dtype=np.int64)
+    place[at] = np.arange(len(at))
+    return values.take(pa.array(place, mask=place < 0))
+
+
 def concat(schema: pa.Schema, batches: list[pa.RecordBatch]) -> pa.RecordBatch:
     """All rows of batches of one schema (field names may differ), as one batch of `schema`."""
     if not batches:

@@ -11,6 +11,7 @@ from functools import lru_cache
 import numpy as np
 import pyarrow as pa
 
+from dbsp.circuits.columns.arrow import spread
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, columns_of, remap
 from dbsp.circuits.expressions.registry import Evaluate, Value
 
@@ -86,9 +87,7 @@ def evaluate_where(
     value = evaluate(compact, pa.RecordBatch.from_arrays(arrays, names=names))
     if isinstance(value, pa.Scalar):
         return value
-    back = np.zeros(len(mask), dtype=np.int64)
-    back[chosen] = np.arange(len(chosen))
-    return value.take(pa.array(back, mask=~mask))
+    return spread(value, chosen, len(mask))
 
 
 @lru_cache(maxsize=4096)

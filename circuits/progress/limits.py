@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -29,7 +30,7 @@ from dbsp.circuits.columns.order_codes import has_order_bits, order_bits
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.mirror import both, column_at
 from dbsp.circuits.expressions.monotone import Bound, Bounds
-from dbsp.circuits.expressions.nodes import Expression
+from dbsp.circuits.expressions.nodes import Expression, columns_of
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.progress.waterline import Lateness, Waterlines
 from dbsp.circuits.traces.spine import Run
@@ -86,6 +87,12 @@ class Retention:
     @property
     def limits(self) -> Limits:
         return tuple(limit for limits in self.readers for limit in limits)
+
+    @cached_property
+    def read(self) -> frozenset[int]:
+        """The trace's columns that tell which rows go."""
+        of_expressions = (i for limit in self.limits for i in columns_of(limit.expression))
+        return frozenset([*of_expressions, *(i for limit in self.limits for i in limit.last_of or ())])
 
 
 def least_bound(bounds: Sequence[Expression], row: pa.RecordBatch) -> pa.Scalar | None:

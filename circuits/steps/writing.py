@@ -129,7 +129,7 @@ class Writing:
         writer = self._views if lasting and len(batch) >= SMALL else self._traces
         layout: Layout = self.circuit.stored(i)
         retention = self.circuit.retentions.get(i)
-        greatest = tops(retention, batch.rows) if retention is not None else ()
+        greatest = tops(retention, batch.rows_of(retention.read)) if retention is not None else ()
         # the next step looks small runs up and merges them: what they cost is calls, and not bytes
         is_narrow = len(batch) >= self.step.state.small
         stored = to_narrow(batch, layout) if is_narrow else batch.to_stored(layout)
@@ -163,7 +163,7 @@ class Writing:
         retention = self.circuit.retentions.get(i)
         if retention is None or not len(batch) or all(bound is None for bound in self._bounds[i]):
             return batch
-        gone = out_of_reach(retention, self._bounds[i], batch.rows)
+        gone = out_of_reach(retention, self._bounds[i], batch.rows_of(retention.read))
         if not gone.any():
             return batch
         kept = np.flatnonzero(~gone)

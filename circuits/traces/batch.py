@@ -21,7 +21,7 @@ nor a comparison.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -198,6 +198,10 @@ class Batch:
         """Of the rows, as it lies in memory or on the disk."""
         return self.rows.column(i)
 
+    def rows_of(self, columns: Set[int]) -> pa.RecordBatch:
+        """The rows for who reads these columns alone: others may be NULL."""
+        return self.rows
+
     def column_at(self, i: int, positions: np.ndarray) -> pa.Array:
         """The values of a column at these positions."""
         values = self.plain[i]
@@ -331,8 +335,14 @@ class StoredBatch(Batch):
     def schema(self) -> pa.Schema:
         return self._batch.schema
 
+    def column(self, i: int) -> pa.Array:
+        return self._batch.column(i)
+
     def stored_column(self, i: int) -> pa.Array | Narrow:
         return self._batch.stored_column(i)
+
+    def rows_of(self, columns: Set[int]) -> pa.RecordBatch:
+        return self._batch.rows_of(columns)
 
     def column_at(self, i: int, positions: np.ndarray) -> pa.Array:
         return self._batch.column_at(i, positions)

@@ -26,6 +26,7 @@ from weakref import WeakSet
 import pyarrow as pa
 import xxhash
 
+from dbsp.circuits.columns.narrow.plain_rows import PlainRows
 from dbsp.circuits.disk import disk, refused
 from dbsp.circuits.errors import DamagedChunk, StateError
 from dbsp.circuits.traces.chunk import Chunk
@@ -34,8 +35,6 @@ from dbsp.circuits.traces.origin import Origin, Traffic
 
 _ALIGNMENT = 64
 _BLOCK = 1 << 18
-# bytes of rows that were made plain for readers
-_PLAIN = 1 << 28
 
 Opened = TypeVar("Opened")
 
@@ -124,8 +123,7 @@ class Segments:
         self._verified: dict[str, set[Chunk]] = {}
         self._opened: OrderedDict[Hashable, tuple[set[str], Any]] = OrderedDict()
         self._keys: dict[str, set[Hashable]] = {}  # of what is opened, by segment
-        self._plain: OrderedDict[Chunk, pa.RecordBatch] = OrderedDict()
-        self._plain_bytes = 0
+        self.plain = PlainRows()
         self._deferred: WeakSet[Deferred[Any]] = WeakSet()
         self._mapping, self._opening = Lock(), Lock()  # merges map files and open chunks beside the step
 
@@ -255,22 +253,6 @@ class Segments:
             if not keys:
                 del self._keys[name]
 
-    def made_plain(self, chunk: Chunk, make: Callable[[], pa.RecordBatch]) -> pa.RecordBatch:
-        """All rows of a chunk with narrow columns: those that were asked for last are kept."""
-        with self._opening:
-            rows = self._plain.get(chunk)
-            if rows is not None:
-                self._plain.move_to_end(chunk)
-                return rows
-        rows = make()  # others read meanwhile
-        with self._opening:
-            if chunk not in self._plain and rows.nbytes <= _PLAIN:
-                self._plain[chunk] = rows
-                self._plain_bytes += rows.nbytes
-                while self._plain_bytes > _PLAIN:
-                    self._plain_bytes -= self._plain.popitem(last=False)[1].nbytes
-        return rows
-
     def later(self, chunks: Sequence[Chunk], read: Callable[[], Opened]) -> Deferred[Opened]:
         """What `read` makes of chunks, for as long as it is held, whatever becomes of their segments."""
         deferred = Deferred({chunk.segment for chunk in chunks}, read)
@@ -291,14 +273,11 @@ class Segments:
             with self._opening:
                 for key in [*self._keys.get(segment, ())]:
                     self._drop(key)
-        with self._opening:
-            for chunk in [chunk for chunk in self._plain if chunk.segment in segments]:
-                self._plain_bytes -= self._plain.pop(chunk).nbytes
+        self.plain.forget(segments)
 
     def keep(self, segments: Set[str]) -> None:
         """Drop what is kept of all other segments: mapped, a deleted file still takes its space on disk."""
-        known = self._files.keys() | self._verified.keys() | self._keys.keys()
-        known |= {chunk.segment for chunk in [*self._plain]}
+        known = self._files.keys() | self._verified.keys() | self._keys.keys() | self.plain.segments
         if not known <= segments:
             self.forget(known - segments)
 

@@ -1,7 +1,7 @@
 """Rows of one chunk as who looks at a view gets them: made plain when all of them are asked for, then kept.
 
 Steps look narrow columns up where they lie; queries, pages and indexes read whole columns, again and again.
-What was made plain is kept for the next one who asks, up to a number of bytes (`Segments.made_plain`).
+What was made plain is kept for the next one who asks, up to a number of bytes (`PlainRows`).
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ class StoredRows(ZSet):
     def rows(self) -> pa.RecordBatch:
         stored, segments = self._stored, self.__dict__["_segments"]
         if stored.is_narrow:
-            rows = segments.made_plain(self.__dict__["_chunk"], lambda: stored.rows)
+            chunk = self.__dict__["_chunk"]
+            rows = segments.plain.of(chunk.segment, chunk, lambda: stored.rows)
         else:
             rows = stored.rows
         return pa.RecordBatch.from_arrays([rows.column(i) for i in self._at], schema=self.schema)

@@ -102,8 +102,8 @@ def _in_units(offsets: np.ndarray, span: int) -> tuple[np.ndarray, int]:
 
 
 def _texts(column: pa.Array) -> pa.Array | Narrow:
-    every = max(1, len(column) // _SAMPLE)
-    few = take_values(column, positions_of(np.arange(0, len(column), every))) if every > 1 else column
+    step = max(1, len(column) // _SAMPLE)
+    few = take_values(column, positions_of(np.arange(0, len(column), step))) if step > 1 else column
     if len(pc.unique(few)) > _REPEATS * len(few):
         return column
     coded = column.dictionary_encode()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.columns.arrow import take
+from dbsp.circuits.columns.arrow import spread, take
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import columns_of
 from dbsp.circuits.functions.evaluate import evaluate
@@ -40,15 +40,11 @@ class Formulas(Unchanged, RowWise):
 
     def filled(self, delta: ZSet) -> ZSet:
         """Of a change, without the rest of its step."""
-        columns, rows = list(delta.rows.columns), delta.rows
+        columns = list(delta.rows.columns)
         come = np.flatnonzero(delta.weights > 0) if self.by_key else np.arange(len(delta))
-        some = len(come) < len(delta)
-        rows = take(rows, come) if some else rows
-        place = np.full(len(delta), -1, dtype=np.int64)
-        place[come] = np.arange(len(come))
+        rows = take(delta.rows, come) if len(come) < len(delta) else delta.rows
         for one in self.formulas:
-            values = evaluate(one.value, rows)
-            columns[one.column] = values.take(pa.array(place, mask=place < 0)) if some else values
+            columns[one.column] = spread(evaluate(one.value, rows), come, len(delta))
         return ZSet(pa.RecordBatch.from_arrays(columns, schema=delta.schema), delta.weights)
 
     def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.arrow import is_true, take, validity
+from dbsp.circuits.columns.arrow import is_true, spread, take, validity
 from dbsp.circuits.columns.equality import equal_rows
 from dbsp.circuits.columns.json_text import described
 from dbsp.circuits.errors import EvaluationError
@@ -64,7 +64,7 @@ class Rules:
         for formula in self.formulas:
             at = self._known(formula.value, known)
             values, failed = evaluated(formula.value, known, at)
-            columns[formula.column] = _at(values, at, rows.num_rows)
+            columns[formula.column] = spread(values, at, rows.num_rows)
             said = _column(rows, formula.column)
             bad = {i: f"{said} can't be computed: {why}" for i, why in failed.items()} | bad
             bad = self._brought(formula, rows, columns[formula.column]) | bad
@@ -72,9 +72,8 @@ class Rules:
             at = self._known(check.value, known)
             values, failed = evaluated(check.value, known, at)
             false = at[_is_false(values)]
-            read = sorted(set(columns_of(check.value)))
             bad = {i: f"{check.said} can't be told: {why}" for i, why in failed.items()} | bad
-            bad = {int(i): f"{check.said} isn't met: {described(known, int(i), read)}" for i in false} | bad
+            bad = {i: _unmet(check, known, i) for i in map(int, false)} | bad
         return pa.RecordBatch.from_arrays(columns, schema=rows.schema), dict(sorted(bad.items()))
 
     def _brought(self, formula: Formula, rows: pa.RecordBatch, computed: pa.Array) -> dict[int, str]:
@@ -136,15 +135,6 @@ def _in_parts(
         yield from _in_parts(value, rows, at[half:], failed)
 
 
-def _at(values: pa.Array, at: np.ndarray, count: int) -> pa.Array:
-    """The values in their rows, NULL in the others."""
-    if len(at) == count:
-        return values
-    place = np.full(count, -1, dtype=np.int64)
-    place[at] = np.arange(len(at))
-    return values.take(pa.array(place, mask=place < 0))
-
-
 def _is_false(values: pa.Array) -> np.ndarray:
     return is_true(pc.invert(values))
 
@@ -163,6 +153,10 @@ def broken(checks: Sequence[Check], rows: pa.RecordBatch) -> str | None:
     for check in checks:
         false = np.flatnonzero(_is_false(evaluate(check.value, rows)))
         if len(false):
-            read = sorted(set(columns_of(check.value)))
-            return f"{check.said} isn't met: {described(rows, int(false[0]), read)}"
+            return _unmet(check, rows, int(false[0]))
     return None
+
+
+def _unmet(check: Check, rows: pa.RecordBatch, row: int) -> str:
+    read = sorted(set(columns_of(check.value)))
+    return f"{check.said} isn't met: {described(rows, row, read)}"

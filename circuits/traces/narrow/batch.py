@@ -7,7 +7,7 @@ weights are all 1, has no bytes of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import TypeAlias
 
 import numpy as np
@@ -56,8 +56,18 @@ class NarrowBatch(Batch):
     def weights(self) -> np.ndarray:
         return fixed_values(plain(self._columns[-1]))
 
+    def column(self, i: int) -> pa.Array:
+        return plain(self._columns[i + 1])
+
     def stored_column(self, i: int) -> Column:
         return self._columns[i + 1]
+
+    def rows_of(self, columns: Set[int]) -> pa.RecordBatch:
+        made = [
+            self.column(i) if i in columns else pa.nulls(len(self), field.type)
+            for i, field in enumerate(self.schema)
+        ]
+        return pa.RecordBatch.from_arrays(made, schema=self.schema)
 
     def column_at(self, i: int, positions: np.ndarray) -> pa.Array:
         return _at(self._columns[i + 1], positions)

@@ -19,8 +19,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dbsp.circuits.errors import DataError, StateError
-from dbsp.declared.logs import vectors
 from dbsp.declared.logs.changed import Rows
+from dbsp.declared.logs.vectors import Deleted
 from dbsp.rows.parquet.footers import opened
 from dbsp.state.records.places import Place, place_of
 
@@ -39,8 +39,8 @@ class Piece:
     values: Mapping[str, str | None]
     size: int = 0
     kinds: tuple[str, ...] = ()
-    among: vectors.Rows | None = None
-    without: vectors.Rows | None = None
+    among: Deleted | None = None
+    without: Deleted | None = None
 
     @property
     def paths(self) -> list[str]:

@@ -32,8 +32,8 @@ _B85 = string.digits + string.ascii_uppercase + string.ascii_lowercase + "!#$%&(
 _AS_B85 = str.maketrans(_Z85, _B85)
 
 
-class Rows(Protocol):
-    """Of one file."""
+class Deleted(Protocol):
+    """Rows of one file."""
 
     @property
     def path(self) -> str | None:
@@ -54,7 +54,7 @@ class Vector:
 
     @property
     def path(self) -> str | None:
-        """See `Rows`."""
+        """See `Deleted`."""
         if self.storage == _INLINE:
             return None
         name = f"deletion_vector_{uuid.UUID(bytes=_decoded(self.text[-_NAME:]))}.bin"
@@ -62,7 +62,7 @@ class Vector:
         return f"{before}/{name}" if before else name
 
     def numbers(self, place: str) -> np.ndarray:
-        """See `Rows`."""
+        """See `Deleted`."""
         try:
             from pyroaring import BitMap64  # noqa: PLC0415  an extra
         except ImportError as error:
@@ -94,7 +94,7 @@ class Numbers:
     path: str | None = None
 
     def numbers(self, place: str) -> np.ndarray:
-        """See `Rows`."""
+        """See `Deleted`."""
         return self.found
 
 

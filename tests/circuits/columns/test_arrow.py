@@ -7,7 +7,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.circuits.columns.arrow import concat, empty, every, fixed_values, is_true, validity
+from dbsp.circuits.columns.arrow import concat, empty, every, fixed_values, is_true, spread, validity
 
 
 @given(st.lists(st.sampled_from([True, False, None]), max_size=20), st.integers(0, 3))
@@ -42,3 +42,11 @@ def test_no_rows_have_the_nullability_that_was_asked() -> None:
 @given(st.lists(st.booleans(), max_size=5))
 def test_every_of_none_and_of_some(mask: list[bool]) -> None:
     assert every(np.array(mask, np.bool_)) == all(mask)
+
+
+@given(st.lists(st.one_of(st.none(), st.integers(0, 9)), max_size=6))
+def test_values_are_spread_to_their_places(values: list[int | None]) -> None:
+    """Of each that isn't None its place is told."""
+    at = np.array([i for i, value in enumerate(values) if value is not None], np.int64)
+    there = pa.array([value for value in values if value is not None], pa.int64())
+    assert spread(there, at, len(values)).to_pylist() == values

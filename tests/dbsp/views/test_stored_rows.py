@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dbsp.circuits.traces import segments as of_segments
+from dbsp.circuits.columns.narrow import plain_rows
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.views.stored_rows import StoredRows
 
@@ -48,8 +48,9 @@ def test_what_was_made_plain_is_kept_while_it_fits(
     first = part.rows
     (again,) = pipeline["held"].parts
     assert again.rows.column(0).buffers()[1].address == first.column(0).buffers()[1].address
-    assert segments._plain_bytes == sum(rows.nbytes for rows in segments._plain.values()) > 0
+    kept = segments.plain
+    assert kept._bytes == sum(rows.nbytes for rows in kept._kept.values()) > 0
     segments.forget({*segments._files})
-    assert not segments._plain and not segments._plain_bytes
-    monkeypatch.setattr(of_segments, "_PLAIN", 1)
-    assert part.rows.equals(first) and not segments._plain
+    assert not kept._kept and not kept._bytes
+    monkeypatch.setattr(plain_rows, "BYTES", 1)
+    assert part.rows.equals(first) and not kept._kept

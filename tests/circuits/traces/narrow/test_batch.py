@@ -15,6 +15,7 @@ from dbsp.circuits.traces.narrow.merging import to_narrow
 from dbsp.circuits.traces.segments import Segments, SegmentWriter
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.zset import ZSet
+from tests.circuits.columns.narrow.test_column import listed
 from tests.circuits.traces.narrow.test_merging import reread
 from tests.circuits.traces.test_batch import layouts_with, same
 from tests.generators.columns.zsets import seeds
@@ -31,6 +32,10 @@ def test_it_is_the_batch_that_was_written(
     stored = reread(plain, layout)
     assert len(stored) == len(plain) and stored.schema == layout.schema
     assert same(stored, plain) and same(stored.whole, plain)
+    read = data.draw(st.sets(st.integers(0, len(layout.schema) - 1)))
+    some = stored.rows_of(read)
+    assert some.schema == layout.schema and some.num_rows == len(plain)
+    assert all(listed(some.column(i)) == listed(stored.column(i)) == listed(plain.column(i)) for i in read)
     at = np.array(data.draw(st.lists(st.integers(0, len(plain) - 1), min_size=1)))
     assert same(SortedRun([stored]).take(at), plain.take(at)) and same(stored.take(at), plain.take(at))
     first, last = sorted(data.draw(st.tuples(*[st.integers(0, len(plain))] * 2)))
