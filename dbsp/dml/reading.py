@@ -28,7 +28,7 @@ from dbsp.dml.statement import Conflict, Delete, Insert, Merge, Statement, Updat
 from dbsp.rows.sql_literals import literal, typed
 from dbsp.sql.plans.program import Program, Table
 from dbsp.sql.text.source import as_it_is
-from dbsp.sql.text.tokens import Cursor, Token, tokens
+from dbsp.sql.text.tokens import Cursor, Token, begins_at, tokens
 
 VERBS = ("INSERT", "UPSERT", "UPDATE", "DELETE", "MERGE", "TRUNCATE")
 _QUERIES = frozenset({"SELECT", "WITH", "VALUES", "FROM", "TABLE", "("})
@@ -44,7 +44,7 @@ def is_statement(text: str) -> bool:
     if first != "WITH":
         return first in VERBS
     cursor = _cursor(text)
-    return cursor.tokens[_verb(cursor)].upper in VERBS
+    return cursor.tokens[begins_at(cursor.tokens)].upper in VERBS
 
 
 def _cursor(text: str) -> Cursor:
@@ -52,21 +52,11 @@ def _cursor(text: str) -> Cursor:
     return Cursor(source, tokens(source))
 
 
-def _verb(cursor: Cursor) -> int:
-    """The token with which a statement begins, after its WITH: `name [(columns)] AS (query), ...`"""
-    depth = 0
-    for at, token in enumerate(cursor.tokens):
-        if depth == 0 and cursor.tokens[at - 1].text == ")" and token.upper not in ("AS", ","):
-            return at
-        depth += (token.text == "(") - (token.text == ")")
-    return len(cursor.tokens) - 1
-
-
 def read_statement(text: str, program: Program) -> Statement:
     """Raises ProgramError, at line and column."""
     cursor = _cursor(text)
     if cursor.sees("WITH"):
-        ctes = cursor.until(_verb(cursor)).text
+        ctes = cursor.until(begins_at(cursor.tokens)).text
         return replace(_statement(cursor, program), ctes=ctes)
     return _statement(cursor, program)
 

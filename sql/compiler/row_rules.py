@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from dbsp.circuits.expressions.nodes import Call, Expression, columns_of, substitute
+from dbsp.circuits.functions.python.within import calls_python
 from dbsp.circuits.operators.inputs.rules import Check, Formula
 from dbsp.sql.catalyst.plans import plan
 from dbsp.sql.compiler.scope import Scope
@@ -104,7 +105,7 @@ def _value(scope: Scope, statement: CreateTable, text: Slice, wanted: Field, wha
         )
         raise scope.source.error(text.start, message)
     (value,) = found.expressions
-    if _calls_python(value):
+    if calls_python(value):
         message = (
             f"{what} calls a function that is Python's, which may be another one tomorrow; write it in SQL"
         )
@@ -117,9 +118,3 @@ def _named(given: Any) -> str:
         return ddl(literal_type(given)).upper()
     except UnsupportedType:
         return "of another type"
-
-
-def _calls_python(value: Expression) -> bool:
-    return isinstance(value, Call) and (
-        value.function == "python_function" or any(map(_calls_python, value.arguments))
-    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 from dbsp.sql.text.source import Source
 
@@ -46,6 +46,29 @@ class Token:
 
     def __str__(self) -> str:
         return "the end" if self.kind == "end" else f"'{self.text}'"
+
+
+class Spelled(Protocol):
+    """A token, of whichever language."""
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def upper(self) -> str: ...
+
+
+def begins_at(words: Sequence[Spelled]) -> int:
+    """The word that a statement begins with, after its WITH: `name [(columns)] AS (query), ...`"""
+    depth = 0
+    for at, word in enumerate(words if words and words[0].upper == "WITH" else ()):
+        if depth == 0 and at and words[at - 1].text == ")" and word.upper not in ("AS", ","):
+            return at
+        depth += (word.text == "(") - (word.text == ")") if word.kind == "symbol" else 0
+    return 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,7 +107,7 @@ class Keeping:
 
     def _check_same(self, model: str) -> None:
         """Raises ProgramError for a text that follows from rows: it was compiled before those were there."""
-        if not self._is_same(model, self._before()[model]):
+        if not self._is_same(model, self._file(model).read_text(encoding="utf-8")):
             raise ProgramError(
                 f"{model}: its text has become another while the run brought up to date what it reads, so it "
                 "asks the database while it is compiled; run it once more, or give it materialized='table'"
@@ -149,6 +149,9 @@ class Keeping:
             encoding="utf-8",
         )
         for name in self._before().keys() - texts.keys():
-            (models / f"{name}.sql").unlink()
+            self._file(name).unlink()
         for name, text in texts.items():
-            (models / f"{name}.sql").write_text(text, encoding="utf-8")
+            self._file(name).write_text(text, encoding="utf-8")
+
+    def _file(self, name: str) -> Path:
+        return self.folder / "models" / f"{name}.sql"

@@ -23,13 +23,14 @@ from dbsp.serving.postgres.language.inference import inferred
 from dbsp.serving.postgres.language.parameters import Value
 from dbsp.serving.postgres.language.places import placed
 from dbsp.serving.postgres.language.returning import Returning, split_returning
-from dbsp.serving.postgres.language.spelling import Cursor, Word, begins_at, spark_text
+from dbsp.serving.postgres.language.spelling import Cursor, Word, spark_text
 from dbsp.serving.postgres.language.wrong import Wrong
 from dbsp.serving.postgres.queries import Queries, empty
 from dbsp.serving.postgres.settings import Settings
 from dbsp.serving.postgres.transaction import Transaction
 from dbsp.serving.subscriptions import Subscriptions, marked
 from dbsp.sql.plans.program import STEP
+from dbsp.sql.text.tokens import begins_at
 from dbsp.views.changes import ViewChanges
 from dbsp.views.outputs import output_view
 

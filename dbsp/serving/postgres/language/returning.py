@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dbsp.serving.postgres.language.spelling import Cursor, Word, begins_at, spark_text
+from dbsp.serving.postgres.language.spelling import Cursor, Word, spark_text
+from dbsp.sql.text.tokens import begins_at
 
 _OF = {"INSERT": ("INSERT", "INTO"), "UPDATE": ("UPDATE",), "DELETE": ("DELETE", "FROM")}
 _AFTER_COLUMN = (")", ",", ".", "[", "::")

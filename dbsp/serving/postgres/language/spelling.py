@@ -95,16 +95,6 @@ def statements(said: str) -> list[tuple[Word, ...]]:
     return [*found, tuple(words)] if words else found
 
 
-def begins_at(words: Sequence[Word]) -> int:
-    """The word that a statement begins with, after its WITH: `name [(columns)] AS (query), ...`"""
-    depth = 0
-    for at, word in enumerate(words if words and words[0].upper == "WITH" else ()):
-        if depth == 0 and at and words[at - 1].text == ")" and word.upper not in ("AS", ","):
-            return at
-        depth += (word.text == "(") - (word.text == ")") if word.kind == "symbol" else 0
-    return 0
-
-
 def parameters_of(words: Sequence[Word]) -> int:
     """How many parameters a statement has: the highest number. Raises DataError."""
     return max((_number(word) for word in words if word.kind == "parameter"), default=0)

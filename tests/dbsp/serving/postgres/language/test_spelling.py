@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsp.circuits.errors import DataError
-from dbsp.serving.postgres.language.spelling import begins_at, parameters_of, spark_text, statements
+from dbsp.serving.postgres.language.spelling import parameters_of, spark_text, statements
+from dbsp.sql.text.tokens import begins_at
 from tests.dbsp.serving.postgres.connected import connected
 
 
