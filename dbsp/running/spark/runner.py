@@ -39,9 +39,10 @@ from dbsp.running.spark.session import share_keys, share_packages
 from dbsp.running.spark.settings import is_local
 from dbsp.running.spark.tasks import FirstStage, NextStage, Record, Share, Shared
 
-# Nexmark q4 on two cores, one of them busy: a step of 100 000 rows takes 207 ms as one task, 560 ms as a
-# stage per level with two tasks each; one of 500 000 rows 443 ms and 878 ms.
-SMALL_STEP = 1_000_000
+# What stages and shuffles cost, in rows that a core makes meanwhile. Nexmark q4 on two cores, one of
+# them busy: a step of 100 000 rows takes 207 ms as one task, 560 ms as a stage per level with two tasks
+# each; one of 500 000 rows 443 ms and 878 ms.
+ROWS_OF_STAGES = 500_000
 # What one task of a comparison holds: the rows that are given, and a range of those that are stored.
 LARGE_TASK = 4_000_000
 # A pipeline's own circuit, and those that compare its tables with what they are to hold.
@@ -55,9 +56,12 @@ log = logging.getLogger("dbsp")
 
 
 class SparkRunner:
-    """session: default the active one, or a new one. small: rows up to which a step is one task."""
+    """session: default the active one, or a new one.
 
-    def __init__(self, session: SparkSession | None = None, small: int = SMALL_STEP) -> None:
+    small: rows up to which a step is one task; default `one_task` of the cores.
+    """
+
+    def __init__(self, session: SparkSession | None = None, small: int | None = None) -> None:
         self.session = session if session is not None else default_session()
         self._context = self.session.sparkContext
         self._small = small
@@ -112,9 +116,15 @@ class SparkRunner:
     def _tasks(self, work: Work, rows: int) -> int:
         """Into how many the step's levels are cut, that is given so many rows."""
         if work.scanned is None:
-            return 1 if rows <= self._small else work.step.partitions
+            return 1 if rows <= self._most(work) else work.step.partitions
         rows += work.scanned
-        return 1 if rows <= self._small else max(work.step.partitions, -(-rows // LARGE_TASK))
+        return 1 if rows <= self._most(work) else max(work.step.partitions, -(-rows // LARGE_TASK))
+
+    def _most(self, work: Work) -> int:
+        """Rows up to which a step is one task."""
+        if self._small is not None:
+            return self._small
+        return one_task(min(self.partitions, work.step.partitions))
 
     def close(self) -> None:
         self._here.close()
@@ -180,6 +190,14 @@ class SparkRunner:
         if len(self._circuits) > BROADCASTS:
             self._circuits.pop(0)[1].destroy()
         return known[1]
+
+
+def one_task(cores: int) -> int:
+    """Rows that take one core as long as `cores` with their stages.
+
+    n = o + n / P, so n = o · P / (P − 1): a million for two, 508,000 for 64.
+    """
+    return ROWS_OF_STAGES * cores // max(cores - 1, 1)
 
 
 def _itself(partition: int) -> int:

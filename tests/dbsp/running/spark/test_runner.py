@@ -93,9 +93,16 @@ def test_every_step_gives_the_bytes_of_the_inline_runner(program, spark, tasks):
         assert distributed["turnover"].rows() == inline["turnover"].rows()
 
 
-@pytest.mark.parametrize("small", [10**9, 5])
-def test_small_steps_are_made_here(program, spark, jobs, small):
+def test_the_more_cores_the_fewer_rows_are_one_task():
+    most = [runner.one_task(cores) for cores in (2, 4, 16, 64, 256)]
+    assert most == sorted(most, reverse=True)
+    assert (most[0], most[-1] >= runner.ROWS_OF_STAGES) == (2 * runner.ROWS_OF_STAGES, True)
+
+
+@pytest.mark.parametrize("small", [10**9, 5, None])
+def test_small_steps_are_made_here(program, spark, jobs, small, monkeypatch):
     """In turns with those that are jobs: the state is the same."""
+    monkeypatch.setattr(runner, "ROWS_OF_STAGES", 3)
     with (
         pipeline(program, spark, runner="inline", partitions=1) as inline,
         pipeline(program, spark, small) as here,
@@ -106,7 +113,7 @@ def test_small_steps_are_made_here(program, spark, jobs, small):
             feed(here, seed)
             rows.append(sum(here.queued.values()))
             assert list(json_lines(here.step())) == list(json_lines(inline.step()))
-    assert len(jobs) == sum(count > small for count in rows)
+    assert len(jobs) == sum(count > (runner.one_task(2) if small is None else small) for count in rows)
 
 
 def test_steps_that_call_the_user_s_functions_are_jobs(spark, jobs):
