@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -9,14 +10,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import uuid4
 
-from dbsp.circuits.disk import disk
 from dbsp.circuits.steps.state import TaskResult
 from dbsp.circuits.steps.step import run_step, run_task
 from dbsp.circuits.steps.task import Task
 from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.spine import Piece
 from dbsp.running.runner import Work
 from dbsp.state.records.places import delete
+
+log = logging.getLogger("dbsp")
 
 # below, a file of its own costs more than the merge
 _WORTH_A_THREAD = 1 << 14
@@ -35,7 +38,8 @@ class InlineRunner:
 
     When a piece of a merge is due is a matter of the state alone. Here it has mostly been done by then, and
     of each merge the next piece is begun. So a merge seldom keeps a step waiting. What was begun in vain,
-    since the run that was to be merged has been collected, is deleted.
+    since the run that was to be merged has been collected, or merged elsewhere, is deleted. What a step has
+    been given is the state's: steps that are kept may read it when the last one doesn't any more.
     """
 
     partitions = 1
@@ -43,42 +47,55 @@ class InlineRunner:
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, "dbsp-merge")
         self._begun: dict[Hashable, _Merge] = {}
+        self._given: frozenset[Hashable] = frozenset()  # of what is begun, to the last step
         self._past: list[_Merge] = []
+        self._segments: Segments | None = None  # in which the merges are
 
     def run(self, work: Work) -> list[TaskResult]:
         if work.scanned is not None:
             return run_step(work.circuit, work.step, work.inputs, work.segments)
         due = [piece for piece in work.step.state.pieces if _is_large(piece)]
         ahead = [piece for piece in work.step.state.ahead() if _is_large(piece)]
-        begun, self._begun = self._begun, {_key(piece): self._merge(work, piece) for piece in (*due, *ahead)}
-        self._past += [merge for key, merge in begun.items() if self._begun.get(key) is not merge]
-        self._tidy(work)
+        self._segments = work.segments
+        self._put_aside({_key(piece): self._merge(work, piece) for piece in (*due, *ahead)})
+        self._tidy(work.segments)
         small = tuple(piece for piece in work.step.state.pieces if not _is_large(piece))
         step = replace(work.step, state=replace(work.step.state, pieces=small))
         results = run_step(work.circuit, step, work.inputs, work.segments)
-        return results + [self._merged(piece) for piece in due]
+        results += [self._merged(piece) for piece in due]
+        self._given = frozenset(map(_key, due))
+        return results
 
     def close(self) -> None:
         self._thread.shutdown(cancel_futures=True)
+        self._put_aside({})
+        if self._segments is not None:
+            self._tidy(self._segments)
 
-    def _tidy(self, work: Work) -> None:
-        """Delete what past merges wrote, but for what has come into the state."""
+    def _put_aside(self, begun: dict[Hashable, _Merge]) -> None:
+        """These are what is begun now: of the others, what no step was given is past."""
+        before, self._begun = self._begun, begun
+        left = [(key, merge) for key, merge in before.items() if begun.get(key) is not merge]
+        self._past += [merge for key, merge in left if key not in self._given]
+
+    def _tidy(self, segments: Segments) -> None:
+        """Delete what was begun in vain, once it has ended."""
         ended = [merge for merge in self._past if merge.future.cancel() or merge.future.done()]
         if not ended:
             return
         self._past = [merge for merge in self._past if merge not in ended]
         names = tuple(merge.name for merge in ended)
-        written = {entry.name for entry in os.scandir(work.segments.root) if entry.name.startswith(names)}
-        vain = written - work.step.state.segments()
-        if not vain:
-            return
-        work.segments.forget(vain)
-        if work.segments.origin is not None:
-            with disk(work.segments.origin.uri):
-                work.segments.origin.delete(vain)
+        try:
+            vain = {entry.name for entry in os.scandir(segments.root) if entry.name.startswith(names)}
+            segments.forget(vain)
+            if segments.origin is not None:
+                segments.origin.delete(vain)
+        except OSError as error:
+            self._past += ended
+            log.warning("%s: can't be swept (%s); tried again later", segments.place, error)
             return
         for name in vain:
-            delete(Path(work.segments.root) / name)
+            delete(Path(segments.root) / name)
 
     def _merge(self, work: Work, piece: Piece) -> _Merge:
         """The piece's task: begun earlier, or now."""

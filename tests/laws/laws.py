@@ -279,13 +279,19 @@ def retracting_all_leaves_nothing(case: Case, run: Run, clocks: Clocks = ()) -> 
 
 
 def the_way_changes_no_byte(case: Case, run: Run, way: Way, clocks: Clocks = ()) -> None:
-    """Partitions, merges, reopening, collisions, the runner: the changelog is the same, byte by byte."""
+    """Partitions, merges, reopening, collisions, the runner: the changelog is the same, byte by byte.
+
+    And so are the views, also as of each step that is kept.
+    """
+    held: dict[tuple[str, int], str] = {}
     with Running(case) as plain, Running(case, way) as other:
         for number, delta, clock in clocked(run, clocks):
             expected, found = plain.step(delta, clock), other.step(delta, clock)
             assert found == expected, f"step {number}\n{_told(case, run)}"
-        for view in case.program.outputs:
-            assert repr(other.pipeline[view].rows()) == repr(plain.pipeline[view].rows()), view
+            held |= {(view, number): repr(plain.pipeline[view].rows()) for view in case.program.outputs}
+        for (view, number), rows in held.items():
+            found = repr(other.pipeline.view(view, as_of=number).rows())
+            assert found == rows, f"{view} as of step {number}\n{_told(case, run)}"
 
 
 def a_failing_step_changes_nothing(case: Case, run: Run, way: Way = PLAIN) -> None:

@@ -17,9 +17,11 @@ import dbsp
 from dbsp.circuits.errors import StateError
 from dbsp.circuits.progress.waterline import CLOCK
 from dbsp.circuits.steps.state import State
+from dbsp.circuits.steps.step import run_step
 from dbsp.circuits.traces import spine
 from dbsp.running import inline
 from tests.dbsp.build import pipeline
+from tests.laws.small_steps import set_small
 
 ROWS = 2 * spine.SMALL
 
@@ -131,6 +133,50 @@ def test_a_merge_begun_in_vain_leaves_no_file(p, monkeypatch):
         p.step()
     assert not vain & written_in_vain(p)
     assert contents(p) == counted(given[: p.last_step - 2])
+
+
+def test_what_a_step_was_given_stays_while_a_step_is_kept(tmp_path, monkeypatch):
+    """As where a local Spark makes large steps as jobs: what was merged here is merged away by others."""
+    monkeypatch.setattr(inline, "_WORTH_A_THREAD", 0)
+    for name, value in {"FAN_IN": 2, "WIDE": 1 << 40, "CREDIT": 100}.items():
+        monkeypatch.setattr(spine, name, value)
+    then = {}
+    with pipeline(tmp_path / "state", keep_steps=40) as p:
+        set_small(p, 0)
+        here = p.runner.run
+
+        def in_turns(work):
+            if work.step.number % 4 == 3:
+                return here(work)
+            return run_step(work.circuit, work.step, work.inputs, work.segments)
+
+        monkeypatch.setattr(p.runner, "run", in_turns)
+        for step in range(1, 33):
+            p.insert("votes", [(step, story) for story in range(step % 5, 9)])
+            p.step()
+            then[step] = contents(p)
+    assert not written_in_vain(p)
+    with pipeline(tmp_path / "state", keep_steps=40) as p:
+        assert all(p.view("counts", as_of=step).rows() == as_rows(held) for step, held in then.items())
+
+
+def test_closing_leaves_no_file_of_what_was_begun(p):
+    vain = set[str]()
+    for step in range(24):
+        p.insert("votes", rows(step))
+        p.step()
+        for merge in p.runner._begun.values():
+            merge.future.result()
+        vain = written_in_vain(p)
+        if vain:
+            break
+    assert vain
+    p.close()
+    assert not written_in_vain(p)
+
+
+def as_rows(held: dict[int, int]) -> list[dict[str, int]]:
+    return [{"story_id": story, "n": count} for story, count in sorted(held.items())]
 
 
 def written_in_vain(opened: dbsp.Pipeline) -> set[str]:
