@@ -27,11 +27,12 @@ class TaskResult:
     """What one task did; picklable.
 
     written: per node with a trace or log, the new chunk (None: no rows). absorbed: the nodes whose small
-    runs are in that chunk. merged: per piece handed in, its chunk. sent: blobs for the next level,
-    (node, partition, blob). changes: per view, the chunk with its delta. candidates: of waterlines.
-    recent: the last event times of percentile waterlines. late: rows left out, per relation. collected: rows
-    dropped from traces by their retention. unreachable: per node, the ids of runs that go unread. traffic:
-    of a task in a process of its own. put_out, spent: rows and seconds, per node. The others are counters.
+    runs are in that chunk. merged: the pieces handed in, with each chunk of them. sent: blobs for the
+    next level, (node, partition, blob). changes: per view, the chunk with its delta. candidates: of
+    waterlines. recent: the last event times of percentile waterlines. late: rows left out, per relation.
+    collected: rows dropped from traces by their retention. unreachable: per node, the ids of runs that go
+    unread. traffic: of a task in a process of its own. put_out, spent: rows and seconds, per node. The others
+    are counters.
     """
 
     written: dict[int, Chunk | None] = field(default_factory=dict)

@@ -18,7 +18,7 @@ from dbsp.circuits.steps.state import TaskResult
 from dbsp.circuits.steps.task import Task
 from dbsp.circuits.traces.batch import Batch, Layout
 from dbsp.circuits.traces.chunk import Chunk
-from dbsp.circuits.traces.narrow.merging import appended, merge, to_narrow
+from dbsp.circuits.traces.narrow.merging import appended, merge, parts, to_narrow
 from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.sorted_run import SortedRun, batches_of, sorted_runs
 from dbsp.circuits.traces.spine import END, SMALL, Piece, Run
@@ -72,8 +72,8 @@ class Writing:
         batches = [open_chunk(self.circuit, piece.node, chunk, self.segments) for chunk in piece.chunks]
         if piece.node not in self.circuit.logs:
             batches = [batch.between(piece.low, piece.high) for batch in batches]
-        merged = self._merged(piece.node, batches)
-        self.result.merged.append((piece, self._store(piece.node, merged, piece.low)))
+        for part in parts(self._merged(piece.node, batches)):
+            self.result.merged.append((piece, self._store(piece.node, part, piece.low)))
 
     def drop_unreachable(self) -> None:
         """Find the runs that go unread, since no future input can reach any of their rows."""

@@ -65,7 +65,7 @@ class Run:
 class Merge:
     """inputs: run ids. pieces: how many there are; done: of those that are done, in order, the chunks.
 
-    A piece has no chunk where no row is left, and several where several tasks did it.
+    A piece has no chunk where no row is left, and several where several tasks did it, or its text is long.
     """
 
     inputs: tuple[int, ...]

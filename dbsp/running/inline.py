@@ -111,9 +111,8 @@ class InlineRunner:
 
     def _merged(self, piece: Piece) -> TaskResult:
         result = self._begun[_key(piece)].future.result()
-        ((_, chunk),) = result.merged
         # merges that ended since it began may have changed its place among them
-        return replace(result, merged=[(piece, chunk)])
+        return replace(result, merged=[(piece, chunk) for _, chunk in result.merged])
 
 
 def _is_large(piece: Piece) -> bool:

@@ -17,6 +17,8 @@ from typing import Any, Protocol
 
 import pytest
 
+import dbsp.circuits.columns.narrow.joining
+import dbsp.circuits.traces.narrow.merging
 import dbsp.circuits.traces.spine
 import dbsp.running.inline
 from dbsp.circuits.columns.hashing import FOUR_BITS
@@ -50,7 +52,8 @@ class Way:
     """small: runs below it are merged at every step (0: none, None: as usual). seed: of the row hashes.
 
     reopened: the pipeline is closed and opened again before every step. piecemeal: merges of a few rows are
-    done in pieces, over several steps, and some of them ahead in a thread, as large ones are.
+    done in pieces, over several steps, and some of them ahead in a thread, as large ones are; a few letters
+    are long text.
     """
 
     runner: str = "inline"
@@ -106,6 +109,8 @@ class Running:
             for name, value in {"SMALL": 1, "PIECE": 2, "FAN_IN": 2, "WIDE": 1 << 40, "CREDIT": 1}.items():
                 self._patch.setattr(dbsp.circuits.traces.spine, name, value)
             self._patch.setattr(dbsp.running.inline, "_WORTH_A_THREAD", 2)
+            self._patch.setattr(dbsp.circuits.traces.narrow.merging, "TEXT_BYTES", 4)
+            self._patch.setattr(dbsp.circuits.columns.narrow.joining, "_PLAIN_BYTES", 4)
         self._directory = tempfile.TemporaryDirectory(prefix="dbsp-law-")
         self._program = case.compiled
         if way.seed:

@@ -1,6 +1,6 @@
 """Columns in as few bytes as their values need, each value still found by its place.
 
-    whole numbers, decimals, dates, times    v = base + unit · code      codes of 0, 1, 2 or 4 bytes
+    whole numbers, decimals, dates, times    v = base + unit · code      codes of 0, 1, 2, 4 bytes; of decimals 8, too
     text, bytes                              v = dictionary[code]        where few values differ
 
 So a narrow column is mapped and looked up where it lies, as a plain one is: nothing is inflated to read a
@@ -67,6 +67,12 @@ class Narrow:
         if not self.is_coded:
             return self._decoded(np.zeros(len(codes), np.uint8))
         return self._decoded(fixed_values(codes), validity(codes) if codes.null_count else None)
+
+    def text_bytes(self) -> np.ndarray:
+        """int64[n]: of text, how many bytes each value has."""
+        assert self.dictionary is not None
+        of_each = pc.fill_null(take_values(pc.binary_length(self.dictionary), self.codes), 0)
+        return fixed_values(of_each).astype(np.int64)
 
     def stored(self, name: str) -> tuple[pa.Field, pa.Array]:
         """As they are written, and read by `narrow`."""

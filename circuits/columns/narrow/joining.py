@@ -11,8 +11,10 @@ import pyarrow.types as pt
 from dbsp.circuits.columns.narrow.column import Narrow
 from dbsp.circuits.columns.narrow.packing import narrowed
 
-# plain text is coded for being joined where it is at most one of so many values
+# plain text is coded for being joined where it is at most one of so many values, or all of it would be more
+# than so many bytes: Arrow has no more than 2 GiB of text in a column
 _FEW_PLAIN = 4
+_PLAIN_BYTES = 1 << 28
 
 
 def joined(parts: Sequence[pa.Array | Narrow]) -> pa.Array | Narrow:
@@ -27,7 +29,7 @@ def joined(parts: Sequence[pa.Array | Narrow]) -> pa.Array | Narrow:
 
 def _joined_texts(parts: Sequence[pa.Array | Narrow]) -> Narrow | None:
     plain = sum(len(part) for part in parts if not isinstance(part, Narrow))
-    if _FEW_PLAIN * plain > sum(map(len, parts)):
+    if _FEW_PLAIN * plain > sum(map(len, parts)) and sum(map(_plain_bytes, parts)) <= _PLAIN_BYTES:
         return None
     coded = [
         pa.DictionaryArray.from_arrays(part.codes.cast(pa.int32()), part.dictionary)
@@ -38,6 +40,10 @@ def _joined_texts(parts: Sequence[pa.Array | Narrow]) -> Narrow | None:
     unified = pa.chunked_array(coded).unify_dictionaries().chunks
     codes = pa.concat_arrays([part.indices for part in unified])
     return Narrow(parts[0].type, codes, dictionary=unified[0].dictionary)
+
+
+def _plain_bytes(part: pa.Array | Narrow) -> int:
+    return int(part.text_bytes().sum()) if isinstance(part, Narrow) else int(part.nbytes)
 
 
 def _joined_numbers(parts: Sequence[pa.Array | Narrow]) -> Narrow | None:

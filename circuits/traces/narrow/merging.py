@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +14,24 @@ from dbsp.circuits.columns.narrow.joining import joined
 from dbsp.circuits.columns.narrow.packing import fewer, narrowed
 from dbsp.circuits.traces.batch import Batch, Layout, consolidated
 from dbsp.circuits.traces.narrow.batch import Column, NarrowBatch, plain
+
+# of a chunk's text once it is plain: far fewer than the 2 GiB of an Arrow column, for who reads it
+TEXT_BYTES = 1 << 28
+
+
+def parts(batch: Batch) -> list[Batch]:
+    """The batch in stretches whose text has about TEXT_BYTES at most, if it is plain.
+
+    Of text that repeats a merge moves codes, so that nobody else would notice how much there is.
+    """
+    columns = (batch.stored_column(i) for i in range(len(batch.schema)))
+    texts = [column for column in columns if isinstance(column, Narrow) and column.dictionary is not None]
+    if not texts or not len(batch):
+        return [batch]
+    ends = sum(column.text_bytes() for column in texts).cumsum()  # type: ignore[union-attr]
+    cuts = ends.searchsorted(np.arange(TEXT_BYTES, int(ends[-1]), TEXT_BYTES))
+    edges = np.unique(np.concatenate([[0], cuts, [len(batch)]])).tolist()
+    return [batch.slice(first, last) for first, last in pairwise(edges)]
 
 
 def to_narrow(batch: Batch, layout: Layout) -> pa.RecordBatch:

@@ -6,14 +6,20 @@ from collections import Counter
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dbsp.circuits.columns.narrow import joining
+from dbsp.circuits.columns.narrow.column import Narrow
+from dbsp.circuits.columns.narrow.packing import narrowed
 from dbsp.circuits.traces.batch import Batch, Layout
+from dbsp.circuits.traces.narrow import merging
 from dbsp.circuits.traces.narrow.batch import from_stored
-from dbsp.circuits.traces.narrow.merging import appended, merge, to_narrow
+from dbsp.circuits.traces.narrow.merging import appended, merge, parts, to_narrow
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.testing.bags import identity
+from tests.circuits.columns.narrow.test_column import listed
 from tests.circuits.traces.test_batch import accumulations, layouts_with, same
 from tests.generators.columns.zsets import seeds, zset_of
 
@@ -54,6 +60,31 @@ def test_merging_is_as_of_plain_batches(
     whole = ZSet.sum(layout.schema, [batch.zset for batch in plain])
     listed = appended(layout, log)
     assert same(listed, Batch(np.zeros(len(whole), np.uint64), whole.rows, whole.weights))
+
+
+@given(layouts_with(2), seeds, st.integers(1, 6))
+def test_parts_have_little_text_each(case: tuple[Layout, list[ZSet]], seed: int, limit: int) -> None:
+    layout, deltas = case
+    stored = [reread(batch, layout) for d in deltas if len(batch := Batch.build(layout, d, seed))]
+    merged = merge(layout, stored)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(merging, "TEXT_BYTES", limit)
+        cut = parts(merged)
+    assert sum(map(len, cut)) == len(merged)
+    if len(merged):
+        assert same(Batch.merge(layout, [reread(part, layout) for part in cut]), merged.whole)
+    for part in cut:
+        texts = [part.stored_column(i) for i in range(len(layout.schema))]
+        sizes = [t.text_bytes() for t in texts if isinstance(t, Narrow) and t.dictionary is not None]
+        assert not sizes or sum(sizes)[:-1].sum() < limit
+
+
+def test_long_text_that_repeats_is_joined_by_codes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plain, all of it were more than a column can have."""
+    monkeypatch.setattr(joining, "_PLAIN_BYTES", 100)
+    few = pa.array(["a long text", "another long text"] * 4)
+    column = joining.joined([narrowed(pa.concat_arrays([few] * 4)), few, few, few])
+    assert isinstance(column, Narrow) and listed(column) == listed(pa.concat_arrays([few] * 7))
 
 
 @given(accumulations(), seeds)
