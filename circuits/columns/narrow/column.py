@@ -1,6 +1,6 @@
 """Columns in as few bytes as their values need, each value still found by its place.
 
-    whole numbers, decimals, dates, times    v = base + unit · code      codes of 0, 1, 2, 4 bytes; of decimals 8, too
+    whole numbers, decimals, dates, times    v = base + unit · code      codes of 0, 1, 2 or 4 bytes, or of 8
     text, bytes                              v = dictionary[code]        where few values differ
 
 So a narrow column is mapped and looked up where it lies, as a plain one is: nothing is inflated to read a
