@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from dbsp.circuits.columns.narrow.column import Narrow
-from dbsp.circuits.columns.narrow.packing import narrowed
+from dbsp.circuits.columns.narrow.packing import INT64, narrowed
 
 # plain text is coded for being joined where it is at most one of so many values, or all of it would be more
 # than so many bytes: Arrow has no more than 2 GiB of text in a column
@@ -51,10 +51,12 @@ def _joined_numbers(parts: Sequence[pa.Array | Narrow]) -> Narrow | None:
     there = [part for part in narrow_ if isinstance(part, Narrow)]
     if len(there) < len(narrow_):
         return None
-    bases = [part.base for part in there if part.base is not None]
+    some = [part for part in there if part.base is not None]
+    bases = [part.base for part in some if part.base is not None]
     base = min(bases, default=0)
     unit = gcd(*(part.unit for part in there if part.is_coded), *(each - base for each in bases)) or 1
-    if any((part.greatest - base) // unit >= 1 << 32 for part in there if part.base is not None):
+    span = max((part.greatest for part in some), default=base) - base
+    if span >= INT64 or span // unit >= 1 << 32:  # no number of 64 bits, or of 32
         return None
     codes = pa.concat_arrays([part.rebased(base, unit) for part in there])
     return Narrow(parts[0].type, codes, base, unit)

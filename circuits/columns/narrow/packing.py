@@ -18,7 +18,7 @@ _REPEATS, _SMALLER = 0.95, 0.75
 _WHOLE = {pa.int64().id, pa.int32().id, pa.int16().id, pa.date32().id, pa.date64().id, DECIMAL}
 _WHOLE |= {pa.timestamp("us").id, pa.duration("us").id, pa.time64("us").id, pa.time32("s").id}
 _TEXT = {pa.string().id, pa.binary().id}
-_INT64 = 1 << 63
+INT64 = 1 << 63
 
 
 def narrowed(column: pa.Array) -> pa.Array | Narrow:
@@ -42,7 +42,7 @@ def _numbers(column: pa.Array) -> pa.Array | Narrow:
         if (beyond if valid is None else beyond & valid).any():
             return column
     base, span = _range(values, valid)
-    if span >= _INT64:
+    if span >= INT64:
         return column
     if valid is not None:
         values = np.where(valid, values, base)  # what lies under a NULL is anything

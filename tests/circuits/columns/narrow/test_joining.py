@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,6 +44,34 @@ def test_parts_have_no_code_of_a_great_unit() -> None:
     for first, count in ((0, 2), (2, 1), (3, 1), (2, 2)):
         column = joined([stored.slice(first, count), narrowed(pa.array([7, 8, 9]))])
         assert listed(column) == [*listed(far.slice(first, count)), *listed(pa.array([7, 8, 9]))]
+
+
+@pytest.mark.parametrize("of", [pa.int64(), pa.decimal128(38, 2), pa.timestamp("us")], ids=str)
+def test_parts_of_one_number_each_are_as_far_apart_as_any(of: pa.DataType) -> None:
+    """What they differ by may be no number of 64 bits."""
+    least, greatest = (narrowed(of_bits([number] * 9, of)) for number in (-(2**63), 2**63 - 1))
+    for parts in (
+        [least, greatest],
+        [greatest, least, least],
+        [narrowed(of_bits([-1, 0], of)), greatest, least],
+    ):
+        whole = joined(parts)
+        left = narrowed(whole) if isinstance(whole, pa.Array) else fewer(whole)
+        expected = [value for part in parts for value in bits(part)]
+        assert bits(reread(whole)) == bits(reread(left)) == expected
+
+
+def of_bits(numbers: list[int], of: pa.DataType) -> pa.Array:
+    """Numbers, as that type stores them."""
+    words = np.array([[n, n >> 63] if pa.types.is_decimal(of) else [n] for n in numbers], np.int64)
+    return pa.Array.from_buffers(of, len(numbers), [None, pa.py_buffer(words)])
+
+
+def bits(column: pa.Array | Narrow) -> list[int]:
+    """Of a column of numbers, what is stored of each."""
+    plain = column.values() if isinstance(column, Narrow) else column
+    width = plain.type.bit_width // 64
+    return np.frombuffer(plain.buffers()[1], np.int64).reshape(-1, width)[: len(plain), 0].tolist()
 
 
 def test_text_of_which_none_is_left_is_null() -> None:
