@@ -70,8 +70,9 @@ def main(scale: float, fractions: Sequence[float], folder: Path) -> None:
             key = f"{side.name} {number}"
             if key in record.done:
                 continue
-            if not number:
+            if not number and f"{side.name} prepared" not in record.done:
                 side.prepare(sources.folder)
+                record.note(f"{side.name} prepared", True)
             record.note(key, asdict(side.run()))
         ours, theirs = (Ran(**record.done[f"{side.name} {number}"]) for side in sides)
         ratios = (theirs.run / ours.run, theirs.process / ours.process, theirs.cpu / ours.cpu)

@@ -143,12 +143,12 @@ class _Writing:
         inserted, retracted, partitioning = 0, [], self.table.partitioning
         for stored in pieces(partitioning.schema, parts, ROWS):
             piece = ZSet(partitioning.as_read(stored.rows), stored.weights)
-            coming = repeated(piece.take(np.flatnonzero(piece.weights > 0)))
+            comes = piece.weights > 0
+            coming = repeated(piece if comes.all() else piece.take(np.flatnonzero(comes)))
             inserted += coming.num_rows
             self._add(coming)
-            going = piece.take(np.flatnonzero(piece.weights < 0))
-            if len(going):
-                retracted.append(-going)
+            if not comes.all():
+                retracted.append(-piece.take(np.flatnonzero(~comes)))
         return inserted, retracted
 
     def _retract(self, going: ZSet) -> None:

@@ -30,4 +30,5 @@ class _Read:
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                yield from self.pieces.read(self.pieces.pieces[number]).to_batches()
+                for rows in self.pieces.read(self.pieces.pieces[number]):
+                    yield from rows.to_batches()
