@@ -43,8 +43,8 @@ from dbsp.running.spark.tasks import FirstStage, NextStage, Record, Share, Share
 # them busy: a step of 100 000 rows takes 207 ms as one task, 560 ms as a stage per level with two tasks
 # each; one of 500 000 rows 443 ms and 878 ms.
 ROWS_OF_STAGES = 500_000
-# Rows that one task of a level is given, about; of a comparison those of the stored range, too. While they are
-# sorted and written, TPC-H's take 600 bytes each: a process has 1.3 GB then, and 2.1 of 3.6 million.
+# Rows that one task of a level is given, about; of a comparison those of the stored range, too. TPC-H's take
+# 600 bytes each while they are sorted and written: a process has 1.3 GB then, and 2.1 of 3.6 million.
 LARGE_TASK = 2_000_000
 # A pipeline's own circuit, and those that compare its tables with what they are to hold.
 BROADCASTS = 16
