@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
+
+_PAUSES = 30  # times as long as a look took
 
 
 class Taken(threading.Thread):
@@ -19,7 +22,9 @@ class Taken(threading.Thread):
         self.held = 0
 
     def run(self) -> None:
-        while not self.ended.wait(0.02):
+        cost = 0.0
+        while not self.ended.wait(max(0.02, _PAUSES * cost)):
+            began = time.thread_time()
             held = 0
             for stat in Path("/proc").glob("[0-9]*/stat"):
                 with suppress(OSError):
@@ -32,6 +37,7 @@ class Taken(threading.Thread):
                         )
                         self.moved[stat.parent.name] = int(said["rchar"]), int(said["wchar"])
             self.held = max(self.held, held)  # bytes, at most, of all at one time
+            cost = time.thread_time() - began
 
     def end(self) -> None:
         self.ended.set()

@@ -1,89 +1,125 @@
-"""Delta tables of TPC-H's rows that change, and directories of the same files for who has no Delta."""
+"""Delta tables of TPC-H's rows that change, and directories of the same files for who has no Delta.
+
+Rows go from TPC-H's files to the tables a few at a time, so that any scale fits. What a round has is given by
+its number, and each table's commit says the round: one that was cut is gone on with.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from urllib.parse import unquote
 
-import numpy as np
+import duckdb
 import pyarrow as pa
-import pyarrow.compute as pc
-from deltalake import DeltaTable, write_deltalake
+from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 
 FEED = {"delta.enableChangeDataFeed": "true"}
+FIXED = ("region", "nation", "supplier", "customer", "part")
 # of each source of changes the table that they are of, and the columns that they have
 CHANGES = {
     "customer_changes": ("customer", ("c_custkey", "c_mktsegment", "c_acctbal")),
     "supplier_changes": ("supplier", ("s_suppkey", "s_nationkey", "s_acctbal")),
 }
+KEYS = {"customer": "c_custkey", "supplier": "s_suppkey", "part": "p_partkey"}
+NAMES = (*FIXED, "orders", "lineitem", *CHANGES)
+_BATCH = 1 << 16
+_ROUND = "round"  # the application whose transactions are rounds
 
 
 @dataclass
 class Sources:
-    """folder: of `delta/NAME` and `files/NAME`. made: TPC-H's tables, orders in the order that they come."""
+    """folder: of `delta/NAME` and `files/NAME`. made: of TPC-H's files. fractions: of the orders, that the
+    rounds after the first bring; it has the others.
+    """
 
     folder: Path
-    made: dict[str, pa.Table]
-    given: int = 0
-    round: int = 0
-    random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(1))
+    made: Path
+    fractions: Sequence[float]
 
-    def create(self, orders: int) -> int:
-        """The first version of each table; returns how many rows they have."""
-        for name in self.made.keys() - {"orders", "lineitem"}:
-            self._append(name, self.made[name], FEED if name == "part" else {})
-        rows = sum(len(self.made[name]) for name in self.made.keys() - {"orders", "lineitem"})
-        return rows + self._add_orders(orders) + self._change(1.0)
-
-    def add(self, fraction: float) -> int:
-        """Orders with their line items come, customers and suppliers have changes, parts are merged."""
-        self.round += 1
-        rows = self._add_orders(int(len(self.made["orders"]) * fraction)) + self._change(fraction)
-        return rows + self._merge_parts(fraction)
-
-    def _add_orders(self, count: int) -> int:
-        orders = self.made["orders"].slice(self.given, count)
-        self.given += count
-        items = self.made["lineitem"]
-        items = items.filter(pc.is_in(items["l_orderkey"], orders["o_orderkey"]))
-        self._append("orders", orders)
-        self._append("lineitem", items)
-        return len(orders) + len(items)
-
-    def _change(self, fraction: float) -> int:
-        """One in a hundred is a delete."""
-        total = 0
+    def make(self, round: int) -> int:
+        """What comes in a round: orders with their line items, changes of customers and suppliers, and parts
+        that are merged; in round 0 the first version of each table. Returns how many rows they have.
+        """
+        fraction = self.fractions[round - 1] if round else 1.0
+        if round == 0:
+            for name in FIXED:
+                self._append(round, name, f"SELECT * FROM {self._rows(name)}")
+        else:
+            self._once(round, "part", lambda properties: self._merge_parts(round, fraction, properties))
+        for name, key in (("orders", "o_orderkey"), ("lineitem", "l_orderkey")):
+            self._append(round, name, f"SELECT * FROM {self._rows(name)} WHERE {self._comes(round, key)}")
         for name, (of, columns) in CHANGES.items():
-            rows = self._some(self.made[of], fraction).select(columns)
-            balance = pa.array(np.round(self.random.uniform(-999, 9999, len(rows)), 2)).cast(
-                rows.schema.types[2]
-            )
-            deleted = self.random.random(len(rows)) < (0.01 if self.round else 0)
-            rows = rows.set_column(2, columns[2], balance)
-            rows = rows.append_column("op", pa.array(np.where(deleted, "d", "u").astype(object), pa.string()))
-            self._append(name, rows.append_column("at", pa.array([self.round] * len(rows), pa.int64())))
-            total += len(rows)
-        return total
+            self._append(round, name, self._changes(round, self._some(round, fraction, of), columns))
+        return self._count(round)
 
-    def _merge_parts(self, fraction: float) -> int:
-        rows = self._some(self.made["part"], fraction)
-        brands = pa.array([f"Brand#{number}" for number in self.random.integers(11, 56, len(rows))])
-        rows = rows.set_column(rows.schema.get_field_index("p_brand"), "p_brand", brands)
-        merging = DeltaTable(self._delta("part")).merge(
-            rows, "s.p_partkey = t.p_partkey", source_alias="s", target_alias="t"
+    def _count(self, round: int) -> int:
+        """Of the last commits, which are the round's."""
+        names = (name for name in NAMES if not round or name not in FIXED or name == "part")
+        said = (DeltaTable(self._delta(name)).history(1)[0]["operationMetrics"] for name in names)
+        return sum(int(found.get("num_added_rows", found.get("num_target_rows_updated"))) for found in said)
+
+    def _comes(self, round: int, key: str) -> str:
+        """A condition: whether an order comes in that round."""
+        before = [0.0, *accumulate((1.0 - sum(self.fractions), *self.fractions))]
+        low, high = (int(before[at] * (1 << 30)) for at in (round, round + 1))
+        return f"hash({key}) >> 34 >= {low} AND hash({key}) >> 34 < {high}"
+
+    def _some(self, round: int, fraction: float, name: str) -> str:
+        """So many of a table's rows, others in each round."""
+        with duckdb.connect() as asked:
+            ((rows,),) = asked.execute(f"SELECT count(*) FROM {self._rows(name)}").fetchall()
+        key, size = KEYS[name], max(1, int(rows * fraction))
+        return f"(SELECT *, {key} AS k FROM {self._rows(name)} ORDER BY hash({key}, {round}) LIMIT {size})"
+
+    def _changes(self, round: int, rows: str, columns: Sequence[str]) -> str:
+        """One in a hundred is a delete."""
+        key, named, balance = columns
+        changed = f"CAST(hash(k, {round}, 1) % 1099800 / 100 - 999 AS DECIMAL(15, 2))"
+        op = f"CASE WHEN {round} > 0 AND hash(k, {round}, 2) % 100 = 0 THEN 'd' ELSE 'u' END"
+        return (
+            f"SELECT {key}, {named}, {changed} AS {balance}, {op} AS op, {round}::BIGINT AS at "
+            f"FROM {rows} ORDER BY {key}"
         )
-        merging.when_matched_update_all().execute()
-        self._mirror("part")
-        return len(rows)
 
-    def _some(self, table: pa.Table, fraction: float) -> pa.Table:
-        count = max(1, int(len(table) * fraction))
-        return table.take(pa.array(np.sort(self.random.choice(len(table), count, replace=False))))
+    def _merge_parts(self, round: int, fraction: float, properties: CommitProperties) -> None:
+        rows = (
+            f"SELECT * EXCLUDE (k) REPLACE ('Brand#' || (hash(k, {round}, 3) % 45 + 11) AS p_brand) "
+            f"FROM {self._some(round, fraction, 'part')}"
+        )
+        with duckdb.connect() as asked:
+            DeltaTable(self._delta("part")).merge(
+                asked.sql(rows).to_arrow_table(),
+                "s.p_partkey = t.p_partkey",
+                source_alias="s",
+                target_alias="t",
+                commit_properties=properties,
+            ).when_matched_update_all().execute()
 
-    def _append(self, name: str, rows: pa.Table, configuration: dict[str, str] | None = None) -> None:
-        write_deltalake(self._delta(name), rows, mode="append", configuration=configuration)
+    def _append(self, round: int, name: str, query: str) -> None:
+        def written(properties: CommitProperties) -> None:
+            with duckdb.connect(config={"memory_limit": "2GB"}) as asked:
+                write_deltalake(
+                    self._delta(name),
+                    asked.sql(query).to_arrow_reader(_BATCH),
+                    mode="append",
+                    configuration=FEED if name == "part" else {},
+                    commit_properties=properties,
+                )
+
+        self._once(round, name, written)
+
+    def _once(self, round: int, name: str, commit: Callable[[CommitProperties], None]) -> None:
+        delta = self._delta(name)
+        there = DeltaTable.is_deltatable(str(delta)) and DeltaTable(delta).transaction_version(_ROUND)
+        if there is False or there is None or there < round:
+            commit(CommitProperties(app_transactions=[Transaction(_ROUND, round)]))
         self._mirror(name)
+
+    def _rows(self, name: str) -> str:
+        return f"read_parquet('{self.made}/{name}.parquet')"
 
     def _delta(self, name: str) -> Path:
         return self.folder / "delta" / name

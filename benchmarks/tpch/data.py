@@ -31,6 +31,12 @@ KEYS = {
 
 def tables(directory: Path, scale: float) -> dict[str, pa.Table]:
     """The tables at a scale, kept as Parquet in `directory`."""
+    generate(directory, scale)
+    return {name: _plain(pq.read_table(directory / f"{name}.parquet")) for name in KEYS}
+
+
+def generate(directory: Path, scale: float) -> None:
+    """NAME.parquet of each table in `directory`, unless they are there."""
     directory.mkdir(parents=True, exist_ok=True)
     if not all((directory / f"{name}.parquet").exists() for name in KEYS):
         tool = shutil.which("tpchgen-cli", path=str(Path(sys.executable).parent)) or "tpchgen-cli"
@@ -39,7 +45,6 @@ def tables(directory: Path, scale: float) -> dict[str, pa.Table]:
             check=True,
             capture_output=True,
         )
-    return {name: _plain(pq.read_table(directory / f"{name}.parquet")) for name in KEYS}
 
 
 def _plain(table: pa.Table) -> pa.Table:

@@ -30,6 +30,7 @@ from dbsp.circuits.columns.narrow.plain_rows import PlainRows
 from dbsp.circuits.disk import disk, refused
 from dbsp.circuits.errors import DamagedChunk, StateError
 from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.traces.compared import Compared
 from dbsp.circuits.traces.deferred import Deferred
 from dbsp.circuits.traces.origin import Origin, Traffic
 
@@ -109,7 +110,7 @@ class Segments:
     """Opens chunks of the segments under `root`; mapped files and what is made of them are kept for reuse.
 
     verify: a chunk is compared with its checksum the first time it is opened here, unless it was written
-    here. origin: what `root` has copies of.
+    here, or an earlier process has told of it. origin: what `root` has copies of.
     """
 
     def __init__(
@@ -121,6 +122,7 @@ class Segments:
         self._capacity = capacity
         self._files: OrderedDict[str, pa.Buffer] = OrderedDict()
         self._verified: dict[str, set[Chunk]] = {}
+        self._compared: Compared | None = None
         self._opened: OrderedDict[Hashable, tuple[set[str], Any]] = OrderedDict()
         self._keys: dict[str, set[Hashable]] = {}  # of what is opened, by segment
         self.plain = PlainRows()
@@ -177,10 +179,24 @@ class Segments:
         except (pa.ArrowException, OSError, EOFError, MemoryError) as error:  # it wasn't verified
             raise self._damaged(chunk, f"is no Arrow batch: {error}", owner) from None
 
+    def trust_others(self) -> None:
+        """What other processes have compared isn't compared again; theirs is told by `tell_others`."""
+        if self.verify and self.origin is None:
+            self._compared = Compared(self.root)
+
+    def tell_others(self) -> None:
+        """What was compared here."""
+        if self._compared is not None:
+            self._compared.tell()
+
     def check(self, chunk: Chunk, owner: object = "") -> None:
         """Compare a chunk with its checksum, unless that has been done. Raises DamagedChunk."""
         if chunk in self._verified.get(chunk.segment, ()):
             return
+        compared = self._compared
+        if compared is not None and compared.knows(chunk):
+            return
+        file = compared.file(chunk.segment) if compared is not None else None
         problem = self._problem(chunk, owner)
         if problem and self.origin is not None:  # of the copy, perhaps
             self._fetch(chunk, owner, anew=True)
@@ -188,6 +204,8 @@ class Segments:
         if problem:
             raise self._damaged(chunk, problem, owner)
         self._verified.setdefault(chunk.segment, set()).add(chunk)
+        if compared is not None:
+            compared.add(chunk, file)
 
     def _problem(self, chunk: Chunk, owner: object) -> str:
         """In what a chunk's bytes differ from what they were; of one that is whole it's empty."""
@@ -267,6 +285,8 @@ class Segments:
         for deferred in [*self._deferred]:
             if not deferred.segments.isdisjoint(segments):
                 deferred.save()
+        if self._compared is not None:
+            self._compared.forget(segments)
         for segment in segments:
             self._files.pop(segment, None)
             self._verified.pop(segment, None)

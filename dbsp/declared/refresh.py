@@ -190,10 +190,11 @@ class Refresh:
         if parts is None:
             if not (anew or self._is_ours(manifest)):
                 _check_replaced(dataset, manifest)
-            parts = _under(partitioning.schema, self.pipeline[view].parts)
+            parts = self.pipeline[view].parts
         written, changes = Written(0, 0, 0, 0, 0), whole or any(map(len, parts))
         if changes:
-            table = ParquetTable(manifest, partitioning, dataset.only_grows)
+            hashed = not (dataset.only_grows or self.pipeline.program.views[view].append_only)
+            table = ParquetTable(manifest, partitioning, dataset.only_grows, hashed)
             written = table.apply(last, self.reads.writer, parts, whole, shared)
         if dataset.is_sink:
             self._send(dataset, manifest)
@@ -242,15 +243,7 @@ class Refresh:
 
     def _changes(self, view: str, since: int) -> Sequence[ZSet]:
         program, store = self.pipeline.program, self.pipeline.store
-        found = changes_between(program, store, view, since, self.pipeline.last_step)
-        return _under(changes_schema(program, view), found.parts)
-
-
-def _under(schema: pa.Schema, parts: Sequence[ZSet]) -> Sequence[ZSet]:
-    """The same rows; the names of stored columns may be others."""
-    return [
-        ZSet(pa.RecordBatch.from_arrays(part.rows.columns, schema=schema), part.weights) for part in parts
-    ]
+        return changes_between(program, store, view, since, self.pipeline.last_step).parts
 
 
 def _check_replaced(dataset: Dataset, manifest: Manifest) -> None:

@@ -16,6 +16,7 @@ from dbsp.pipeline.arguments import check_frame
 from dbsp.pipeline.deltas.absences import absences
 from dbsp.pipeline.deltas.advancing import moved_with, waterline_at, waterline_of
 from dbsp.pipeline.deltas.replacing import Replacing, check_replaceable
+from dbsp.pipeline.in_tasks import ReadInTasks
 from dbsp.pipeline.position import Position
 from dbsp.rows.incoming import key_rows, whole_rows
 from dbsp.running.queue import Rows, weighted
@@ -45,7 +46,7 @@ class Feeding(ABC):
 
     @abstractmethod
     def _staged(self, table: Table, rows: object, weight: int) -> Sequence[Rows]:
-        """A DataFrame of Spark's, as its tasks have written it."""
+        """A DataFrame of Spark's, or what tasks read, as they have written it."""
 
     def insert(self, table: str, rows: object) -> None:
         """Queue rows for the next step. In a keyed table a row of a present key replaces it.
@@ -200,7 +201,7 @@ class Feeding(ABC):
     def _given(self, table: Table, rows: object, weight: int, retracted: bool) -> Sequence[Rows]:
         """What was handed over, checked. retracted: values that aren't given are NULL, and no DEFAULT."""
         check_frame(table.name, rows)
-        if type(rows).__module__.startswith("pyspark."):
+        if isinstance(rows, ReadInTasks) or type(rows).__module__.startswith("pyspark."):
             return self._staged(table, rows, weight)
         if weight < 0 and table.primary_key:
             batch = key_rows(table, rows, self.program.timezone)

@@ -29,6 +29,7 @@ from dbsp.pipeline.delivering import Delivering
 from dbsp.pipeline.deltas.replacing import Replacing
 from dbsp.pipeline.driven import Driven
 from dbsp.pipeline.feeding import Feeding
+from dbsp.pipeline.in_tasks import ReadInTasks
 from dbsp.pipeline.micro_batch import MicroBatch, is_committed
 from dbsp.pipeline.position import Position
 from dbsp.pipeline.reading import Reading
@@ -409,8 +410,10 @@ class Pipeline(Feeding, Asked, Delivering, Driven):
         return Run(self, on_step, stop)
 
     def _staged(self, table: Table, rows: object, weight: int) -> Sequence[Rows]:
-        from dbsp.pipeline.spark.staging import stage  # noqa: PLC0415  only who has a DataFrame pays for Spark
+        from dbsp.pipeline.spark.staging import stage, stage_read  # noqa: PLC0415  others pay for no Spark
 
+        if isinstance(rows, ReadInTasks):
+            return stage_read(self, table, rows, weight)
         return stage(self, table, rows, weight)
 
 

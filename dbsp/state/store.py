@@ -38,7 +38,8 @@ from dbsp.state.records.identity import NAME, NEXT, Identity, refuse_foreign
 from dbsp.state.records.places import Place, place_of
 from dbsp.state.recovery import Recovery
 
-# when a chunk is compared with its checksum: all at opening, each when it is first read, or not at all
+# when a chunk is compared with its checksum: all at opening, each when it is first read, or not at all. The
+# second trusts what a writer before has compared within a day (`circuits/traces/compared.py`)
 VERIFY = ("open", "first read", "never")
 
 log = logging.getLogger("dbsp")
@@ -112,6 +113,8 @@ class Store:
                 if keep is not None and keep != read_keep(root):
                     write_keep(root, keep, store.durable)
                 recovery = Recovery(store.root, identity, store.past)
+                if verify == VERIFY[1] and not temporary:
+                    store.segments.trust_others()
                 store._behind = recovery.recover(store.segments, store.durable)
                 store.last = recovery.last
         except BaseException:
@@ -251,6 +254,7 @@ class Store:
         if lock is not None:
             try:
                 self.past.close()
+                self.segments.tell_others()
                 if self.is_temporary and isinstance(self.root, Path):
                     rmtree(self.root, ignore_errors=True)
             finally:

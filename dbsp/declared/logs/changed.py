@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -34,12 +34,12 @@ class Rows(ABC):
         """In bytes, as they are stored."""
 
     @abstractmethod
-    def read(self, piece: Any) -> pa.Table:
-        """Those of one piece."""
+    def read(self, piece: Any) -> Iterator[pa.Table]:
+        """Those of one piece, some at a time."""
 
     def table(self) -> pa.Table:
         """All of them."""
-        parts = [self.read(piece) for piece in self.pieces]
+        parts = [part for piece in self.pieces for part in self.read(piece)]
         return pa.concat_tables(parts) if parts else self.schema.empty_table()
 
 

@@ -57,12 +57,12 @@ class Tasks(Rows):
     def size(self) -> int:
         return sum(task.file.file_size_in_bytes for task in self.pieces)
 
-    def read(self, piece: FileScanTask) -> pa.Table:
+    def read(self, piece: FileScanTask) -> Iterator[pa.Table]:
         """See `Rows`. Raises OSError."""
-        batches = [*self.scan.to_record_batches([piece])]
-        if not batches:
-            return self.schema.empty_table()
-        found = pa.Table.from_batches(batches)
+        for batch in self.scan.to_record_batches([piece]):
+            yield self._shown(pa.Table.from_batches([batch]))
+
+    def _shown(self, found: pa.Table) -> pa.Table:
         spelled = {name.lower(): name for name in found.column_names}
         columns = [
             found[spelled[field.name.lower()]].cast(field.type)

@@ -9,7 +9,7 @@ since a while: then the row groups are read that have them.
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import IO
 
@@ -73,27 +73,32 @@ class Pieces(Rows):
 
     def table(self) -> pa.Table:
         """See `Rows`. A change feed's file is read once, for what came and what went."""
-        parts = [self._once(piece) if piece.kinds else self.read(piece) for piece in self.pieces]
+        parts = [
+            part
+            for piece in self.pieces
+            for part in ([self._once(piece)] if piece.kinds else self.read(piece))
+        ]
         return pa.concat_tables(parts) if parts else self.schema.empty_table()
 
-    def read(self, piece: Piece) -> pa.Table:
-        """See `Rows`. Raises StateError, DataError for a column of another type."""
-        return _of_kinds(self._found(piece), piece)
+    def read(self, piece: Piece) -> Iterator[pa.Table]:
+        """See `Rows`; by row groups. Raises StateError, DataError for a column of another type."""
+        for rows in self._found(piece):
+            yield _of_kinds(rows, piece)
 
     def _once(self, piece: Piece) -> pa.Table:
         if (found := self.feeds.pop(piece.path, None)) is None:
-            found = self.feeds[piece.path] = self._found(piece)
+            found = self.feeds[piece.path] = pa.concat_tables(self._found(piece))
         return _of_kinds(found, piece)
 
-    def _found(self, piece: Piece) -> pa.Table:
+    def _found(self, piece: Piece) -> Iterator[pa.Table]:
         """With the kinds of a change feed's rows."""
         try:
-            return self._read(piece)
+            yield from self._read(piece)
         except FileNotFoundError as error:
             what = f"{self.place}/{piece.path} went while it was read (VACUUM); run it again"
             raise StateError(what) from error
 
-    def _read(self, piece: Piece) -> pa.Table:
+    def _read(self, piece: Piece) -> Iterator[pa.Table]:
         names = {field.name: self.stored.get(field.name, field.name) for field in self.schema}
         with _opened(place_of(self.place) / piece.path) as file:
             stored = opened(file)
@@ -101,7 +106,15 @@ class Pieces(Rows):
             wanted = {name: spelled.get(other.lower()) for name, other in names.items()}
             there = [name for name in wanted.values() if name is not None]
             columns = [*there, KIND] if piece.kinds else there
-            found, places = _chosen(stored, columns, _numbers(piece, self.place, stored.metadata.num_rows))
+            numbers = _numbers(piece, self.place, stored.metadata.num_rows)
+            for found, places in _chosen(stored, columns, numbers):
+                rows = self._shown(piece, found, names, wanted)
+                yield rows if places is None else rows.take(pa.array(places))
+
+    def _shown(
+        self, piece: Piece, found: pa.Table, names: Mapping[str, str], wanted: Mapping[str, str | None]
+    ) -> pa.Table:
+        """names: of the columns in `values`. wanted: in the file; None: it hasn't got them."""
         read = []
         for column in self.schema:
             if names[column.name] in piece.values:
@@ -111,8 +124,6 @@ class Pieces(Rows):
             else:
                 read.append(_as(found[name], column, piece))
         rows = pa.table(read, schema=self.schema)
-        if places is not None:
-            rows = rows.take(pa.array(places))
         return rows.append_column(KIND, found[KIND].cast(pa.string())) if piece.kinds else rows
 
 
@@ -136,16 +147,22 @@ def _numbers(piece: Piece, place: str, count: int) -> np.ndarray | None:
 
 def _chosen(
     file: pq.ParquetFile, columns: list[str], rows: np.ndarray | None
-) -> tuple[pa.Table, np.ndarray | None]:
-    """The columns of the row groups that have these rows, and where those are in it; None: all."""
+) -> Iterator[tuple[pa.Table, np.ndarray | None]]:
+    """The columns of the row groups that have these rows, and where those are in it; None: all, one group
+    after the other.
+    """
     if rows is None:
-        return file.read(columns), None
+        if not file.num_row_groups:
+            yield file.read(columns), None
+        for number in range(file.num_row_groups):
+            yield file.read_row_group(number, columns), None
+        return
     sizes = np.array([file.metadata.row_group(n).num_rows for n in range(file.num_row_groups)], np.int64)
     ends = np.cumsum(sizes)
     at = np.searchsorted(ends, rows, side="right")
     groups, place = np.unique(at, return_inverse=True)
     before = (ends - sizes)[groups] - np.concatenate([[0], np.cumsum(sizes[groups])])[:-1]
-    return file.read_row_groups(groups.tolist(), columns), rows - before[place]
+    yield file.read_row_groups(groups.tolist(), columns), rows - before[place]
 
 
 def _opened(place: Place) -> IO[bytes]:

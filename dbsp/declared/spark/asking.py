@@ -14,7 +14,7 @@ from dbsp.declared.project.datasets import Dataset, Project, Table, shown
 from dbsp.declared.project.surroundings import Arrived, Files
 from dbsp.declared.remembered.remembered import LARGE
 from dbsp.declared.spark.catalog import Catalog
-from dbsp.declared.spark.logged.frames import frame_of
+from dbsp.declared.spark.logged.in_tasks import in_tasks
 from dbsp.declared.spark.recomputing import recompute, rows_of
 from dbsp.declared.spark.sending import send
 from dbsp.declared.spark.sources import look
@@ -33,10 +33,10 @@ class Asking:
             return look(self.spark, table.name, table.streamed, before)
         log = log_of(shown(table.name), table.logged)
         changed = log.look(schema, table.streamed, known, compared)
-        return changed.arrived(known, lambda pieces: self._rows(pieces, table.ddl))
+        return changed.arrived(known, self._rows)
 
-    def _rows(self, pieces: Rows, ddl: str) -> object:
-        return pieces.table() if pieces.size < LARGE else frame_of(self.spark, pieces, ddl)
+    def _rows(self, pieces: Rows) -> object:
+        return pieces.table() if pieces.size < LARGE else in_tasks(self.spark, pieces)
 
     def directory(self, dataset: Dataset, ours: bool) -> Path:
         """See `Surroundings`."""

@@ -110,7 +110,7 @@ class IcebergManifest(Manifest):
         metadata = self._commit.table_metadata if path in self._made else self._table.metadata
         file = self._made.get(path) or self._entries[path]
         tasks = tasks_of(self._table, metadata, self.schema, [file])
-        return tasks.read(tasks.pieces[0])
+        return tasks.table()
 
     def discard(self, path: str) -> None:
         """See `Manifest`."""

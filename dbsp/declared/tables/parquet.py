@@ -43,11 +43,14 @@ class Written:
 
 @dataclass
 class ParquetTable:
-    """grows: whether no row is ever taken back, so that no file is written anew."""
+    """grows: whether its files stay, so that who reads new ones reads new rows. hashed: whether rows may be
+    taken back, so that their hashes are kept.
+    """
 
     manifest: Manifest
     partitioning: Partitioning
     grows: bool
+    hashed: bool
 
     @property
     def step(self) -> int:
@@ -59,10 +62,9 @@ class ParquetTable:
     ) -> Written:
         """Make the table what it is after the step. Raises StateError.
 
-        parts: their sum is what changes, or if `whole` all that it is to hold. writer: the state's name.
-        shared: seconds that a full refresh has taken before.
+        parts: their sum is what changes, or if `whole` all that it is to hold; the names of columns may be
+        others. writer: the state's name. shared: seconds that a full refresh has taken before.
         """
-        parts = [ZSet(self.partitioning.as_read(part.rows), part.weights) for part in parts]
         with self.manifest.writing():
             if whole:
                 self.manifest.begin_anew()
@@ -75,8 +77,10 @@ class ParquetTable:
     def hashes(self, path: str) -> np.ndarray:
         """Of a file's rows, sorted."""
         found = self.manifest.indexes.get(Path(path).stem)
-        if found is None:  # a table whose rows could be taken back only since its query was changed
-            return np.sort(hashes_of(self.read(path)))
+        if found is None:  # a table whose rows can be taken back only since its query was changed
+            self.note_hashes(path, self.read(path))
+            found = self.manifest.indexes.get(Path(path).stem)
+            assert found is not None
         return found
 
     def note_hashes(self, path: str, rows: pa.RecordBatch) -> None:
@@ -136,14 +140,15 @@ class _Writing:
 
     def _insert(self, parts: Sequence[ZSet]) -> tuple[int, list[ZSet]]:
         """How many rows came; and those that go, with weights above 0."""
-        inserted, retracted = 0, []
-        for piece in pieces(self.table.partitioning.schema, parts, ROWS):
-            coming = repeated(piece.take(np.flatnonzero(piece.weights > 0)))
+        inserted, retracted, partitioning = 0, [], self.table.partitioning
+        for stored in pieces(partitioning.schema, parts, ROWS):
+            piece = ZSet(partitioning.as_read(stored.rows), stored.weights)
+            comes = piece.weights > 0
+            coming = repeated(piece if comes.all() else piece.take(np.flatnonzero(comes)))
             inserted += coming.num_rows
             self._add(coming)
-            going = piece.take(np.flatnonzero(piece.weights < 0))
-            if len(going):
-                retracted.append(-going)
+            if not comes.all():
+                retracted.append(-piece.take(np.flatnonzero(~comes)))
         return inserted, retracted
 
     def _retract(self, going: ZSet) -> None:
@@ -196,6 +201,6 @@ class _Writing:
         self.files[file.path] = file
         self.added.append(file.path)
         self.bytes += file.size
-        if not self.table.grows:
+        if self.table.hashed:
             rows = pa.Table.from_batches([stored])
             self.table.note_hashes(file.path, self.table.partitioning.joined(folder, rows))

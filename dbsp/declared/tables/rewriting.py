@@ -52,12 +52,54 @@ def repeated(rows: ZSet) -> pa.RecordBatch:
 
 
 def pieces(schema: pa.Schema, parts: Sequence[ZSet], size: int) -> Iterator[ZSet]:
-    """The sum of the parts, consolidated, about `size` rows at a time: memory is a piece's, not the sum's."""
-    count = max(1, math.ceil(sum(map(len, parts)) / size))
-    if count == 1:
-        yield ZSet.sum(schema, list(parts)).consolidate()
+    """The sum of the parts, about `size` rows at a time: memory is a piece's, and 8 bytes a row.
+
+    Where no row goes, they come as they lie; else consolidated, equal rows in one piece, by their hashes.
+    schema: of the pieces; the names of the parts' columns may be others.
+    """
+    parts = [part for part in parts if len(part)]
+    if all(int(part.weights.min()) > 0 for part in parts):
+        yield from _as_they_lie(schema, parts, size)
         return
-    placed = [hashes_of(part.rows) % np.uint64(count) for part in parts]
+    count = math.ceil(sum(map(len, parts)) / size)
+    placed = [_placed(schema, part, count, size) for part in parts]
     for number in range(count):
-        mine = [part.take(np.flatnonzero(at == number)) for part, at in zip(parts, placed, strict=True)]
+        mine = [
+            _taken(schema, part, order[starts[number] : starts[number + 1]])
+            for part, (order, starts) in zip(parts, placed, strict=True)
+        ]
         yield ZSet.sum(schema, mine).consolidate()
+
+
+def _as_they_lie(schema: pa.Schema, parts: Sequence[ZSet], size: int) -> Iterator[ZSet]:
+    gathered, missing = [], size
+    for part in parts:
+        start = 0
+        while start < len(part):
+            taken = _taken(schema, part, np.arange(start, min(start + missing, len(part))))
+            gathered.append(taken)
+            start, missing = start + len(taken), missing - len(taken)
+            if not missing:
+                yield ZSet.sum(schema, gathered)
+                gathered, missing = [], size
+    if gathered:
+        yield ZSet.sum(schema, gathered)
+
+
+def _placed(schema: pa.Schema, part: ZSet, count: int, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """The part's positions, piece by piece, and where each piece begins among them."""
+    if count == 1:
+        return np.arange(len(part)), np.array([0, len(part)])
+    found = np.empty(len(part), np.min_scalar_type(count))
+    for start in range(0, len(part), size):
+        stop = min(start + size, len(part))
+        rows = _taken(schema, part, np.arange(start, stop)).rows
+        found[start:stop] = hashes_of(rows) % np.uint64(count)
+    order = np.argsort(found, kind="stable")
+    return order, np.searchsorted(found, np.arange(count + 1), sorter=order)
+
+
+def _taken(schema: pa.Schema, part: ZSet, positions: np.ndarray) -> ZSet:
+    """What is stored is decoded at these positions, and nowhere else."""
+    taken = part.take(positions)
+    return ZSet(pa.RecordBatch.from_arrays(taken.rows.columns, schema=schema), taken.weights)

@@ -23,6 +23,7 @@ from dbsp.circuits.errors import DataError, Error, StateError
 from dbsp.circuits.steps.reads import read_columns
 from dbsp.circuits.traces.chunk import Chunk
 from dbsp.circuits.traces.zset import ZSet
+from dbsp.pipeline.in_tasks import ReadInTasks, ReadPieces
 from dbsp.pipeline.spark.fed import Fed
 from dbsp.rows.incoming import BadRow, key_rows, whole_rows
 from dbsp.running.queue import weighted
@@ -33,6 +34,8 @@ from dbsp.sql.plans.types import UnsupportedType, arrow_type
 from dbsp.state.opening import segments_at
 from dbsp.state.store import Store
 
+# Tasks among which pieces are shared out, where there are as many: some pieces are larger than others.
+_TASKS_A_CORE = 4
 # What `Staging` gives per task: the table's position, and a pickled list of (Order, chunk) or an Error. What
 # is no row of the table comes apart, under the position's complement ~i.
 STAGED = "relation int, staged binary"
@@ -126,6 +129,49 @@ class Staging:
         writer.close()
         segments.settle({writer.name})
         return {self.relation: chunks, ~self.relation: refused}
+
+
+@dataclass(frozen=True)
+class _StagingRead:
+    """The function for `mapInArrow` of what tasks read: numbers of pieces in. columns: those that are read;
+    others are NULL.
+    """
+
+    read: ReadPieces
+    schema: pa.Schema
+    columns: tuple[str, ...]
+    staging: Staging
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        numbers = [number for batch in batches for number in batch.column(0).to_pylist()]
+        return self.staging(map(self._whole, self.read(numbers, self.columns)))
+
+    def _whole(self, found: pa.RecordBatch) -> pa.RecordBatch:
+        columns = [
+            found.column(field.name) if field.name in self.columns else pa.nulls(found.num_rows, field.type)
+            for field in self.schema
+        ]
+        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+
+def stage_read(pipeline: Fed, table: Table, rows: ReadInTasks, weight: int) -> list[Chunk]:
+    """What tasks read, with that weight, as chunks in the state's segments, in the pieces' order.
+
+    Raises DataError, and what reading raises.
+    """
+    reader, context = Rows(table, weight, pipeline.program.timezone), rows.spark.sparkContext
+    share_packages(context)
+    if pipeline.store.segments.origin is not None:
+        share_keys(context)
+    names = [field.name for field in table.schema]
+    if weight > 0:
+        read = read_columns(pipeline.program.circuit, table.name) | table.judged_by
+        names = [field.name for i, field in enumerate(table.schema) if i in read or not field.nullable]
+    staging = Staging(pipeline.store.segments.place, 0, reader)
+    task = _StagingRead(rows.read, rows.schema, tuple(names or [table.schema[0].name]), staging)
+    tasks = max(1, min(rows.pieces, _TASKS_A_CORE * context.defaultParallelism))
+    numbers = rows.spark.range(0, rows.pieces, 1, tasks)
+    return [chunk for _, chunk in collect(pipeline.store, numbers.mapInArrow(task, STAGED))]
 
 
 def stage(pipeline: Fed, table: Table, frame: DataFrame, weight: int) -> list[Chunk]:

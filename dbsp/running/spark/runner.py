@@ -43,8 +43,9 @@ from dbsp.running.spark.tasks import FirstStage, NextStage, Record, Share, Share
 # them busy: a step of 100 000 rows takes 207 ms as one task, 560 ms as a stage per level with two tasks
 # each; one of 500 000 rows 443 ms and 878 ms.
 ROWS_OF_STAGES = 500_000
-# What one task of a comparison holds: the rows that are given, and a range of those that are stored.
-LARGE_TASK = 4_000_000
+# Rows that one task of a level is given, about; of a comparison those of the stored range, too. TPC-H's take
+# 600 bytes each while they are sorted and written: a process has 1.3 GB then, and 2.1 of 3.6 million.
+LARGE_TASK = 2_000_000
 # A pipeline's own circuit, and those that compare its tables with what they are to hold.
 BROADCASTS = 16
 # Beyond this a delta goes to the tasks in a file: what is in the closure passes py4j as base64.
@@ -115,9 +116,7 @@ class SparkRunner:
 
     def _tasks(self, work: Work, rows: int) -> int:
         """Into how many the step's levels are cut, that is given so many rows."""
-        if work.scanned is None:
-            return 1 if rows <= self._most(work) else work.step.partitions
-        rows += work.scanned
+        rows += work.scanned or 0
         return 1 if rows <= self._most(work) else max(work.step.partitions, -(-rows // LARGE_TASK))
 
     def _most(self, work: Work) -> int:

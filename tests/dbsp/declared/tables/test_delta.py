@@ -21,7 +21,7 @@ from tests.dbsp.declared.tables.test_parquet import SCHEMA, delta, zset
 def opened(tmp_path, by=(), grows=False):
     manifest = DeltaManifest(tmp_path / "records", "t", schema=SCHEMA, partitioned_by=by)
     manifest.open(tmp_path / "t")
-    return ParquetTable(manifest, Partitioning(SCHEMA, by), grows)
+    return ParquetTable(manifest, Partitioning(SCHEMA, by), grows, not grows)
 
 
 def read(tmp_path):

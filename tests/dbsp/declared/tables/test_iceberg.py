@@ -37,7 +37,7 @@ def opened(root, by=(), grows=False, schema=SCHEMA):
     logged = Logged("iceberg", "shop.t", given)
     manifest = IcebergManifest(root / "records", "t", logged=logged, schema=schema, partitioned_by=by)
     manifest.open(root)
-    return ParquetTable(manifest, InFiles(schema, by), grows)
+    return ParquetTable(manifest, InFiles(schema, by), grows, not grows)
 
 
 def table(root):

@@ -22,7 +22,7 @@ AFTER = Counter({(2, "y", 1): 1, (3, "z", 2): 1})
 def opened(uri, root):
     manifest = Manifest(place_of(uri) / "tables", "t")
     manifest.open(root / "t")
-    return ParquetTable(manifest, Partitioning(SCHEMA, ()), grows=False)
+    return ParquetTable(manifest, Partitioning(SCHEMA, ()), grows=False, hashed=True)
 
 
 @pytest.mark.slow

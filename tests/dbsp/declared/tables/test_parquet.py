@@ -26,10 +26,10 @@ def zset(rows):
     return ZSet(pa.RecordBatch.from_arrays(columns, schema=SCHEMA), np.array(list(rows.values()), np.int64))
 
 
-def opened(tmp_path, by=(), grows=False):
+def opened(tmp_path, by=(), grows=False, hashed=None):
     manifest = Manifest(tmp_path / "records", "t")
     manifest.open(tmp_path / "t")
-    return ParquetTable(manifest, Partitioning(SCHEMA, by), grows)
+    return ParquetTable(manifest, Partitioning(SCHEMA, by), grows, not grows if hashed is None else hashed)
 
 
 def read(tmp_path):
@@ -51,15 +51,16 @@ def delta(random_, held):
     return {row: weight for row, weight in change.items() if weight}
 
 
-@pytest.mark.parametrize("by", [(), ("k",)])
-def test_a_directory_is_a_bag_of_rows(tmp_path, monkeypatch, by):
+@pytest.mark.parametrize(("by", "hashed"), [((), True), (("k",), True), ((), False)])
+def test_a_directory_is_a_bag_of_rows(tmp_path, monkeypatch, by, hashed):
+    """Also where rows were thought to stay when they were written: they are found by their values."""
     monkeypatch.setattr(parquet, "ROWS", 64)
     random_, held = random.Random(5), Counter()
     for step in range(1, 30):
         change = delta(random_, held)
         held.update(change)
         held = +held
-        written = opened(tmp_path, by).apply(step, "w", [zset(change)] if change else [])
+        written = opened(tmp_path, by, hashed=hashed).apply(step, "w", [zset(change)] if change else [])
         assert written.inserted == sum(weight for weight in change.values() if weight > 0)
         assert written.retracted == -sum(weight for weight in change.values() if weight < 0)
         table = opened(tmp_path, by)

@@ -41,6 +41,14 @@ def test_pieces_are_the_sum(parts, size):
     assert sum(map(len, found)) == len(ZSet.sum(SCHEMA, found).consolidate())
 
 
+@given(st.lists(rows, max_size=4), st.integers(1, 5))
+def test_rows_that_stay_come_as_they_lie(parts, size):
+    zsets = [ZSet(batch(part), np.arange(1, len(part) + 1)) for part in parts]
+    found, whole = list(pieces(SCHEMA, zsets, size)), ZSet.sum(SCHEMA, zsets)
+    assert [len(piece) for piece in found[:-1]] == [size] * len(found[:-1])
+    assert ZSet.sum(SCHEMA, found).to_batch().to_pylist() == whole.to_batch().to_pylist()
+
+
 @given(rows, rows)
 def test_a_row_that_is_there_is_found(held, wanted):
     found = may_hold(np.sort(hashes_of(batch(held))), hashes_of(batch(wanted)))

@@ -171,10 +171,17 @@ def test_an_error_comes_as_itself_and_nothing_is_kept(program, spark, tasks):
 
 
 def test_a_large_delta_goes_in_a_file_and_is_shared_out(program, spark, monkeypatch):
+    """Among as many tasks as there are partitions, or as keep each of them small."""
     rows = [(i % 8, i, f"label {i % 5}") for i in range(30_000)]
-    results = {}
-    for name, (small, partitions) in TASKS.items():
+    results, counts, job = {}, set(), SparkRunner._job
+    for name, (small, partitions) in {**TASKS, "five tasks a level": (-1, 2)}.items():
         with monkeypatch.context() as patched, pipeline(program, spark, small, partitions) as p:
+            patched.setattr(runner, "LARGE_TASK", 7_000 if name.startswith("five") else runner.LARGE_TASK)
+            patched.setattr(
+                SparkRunner,
+                "_job",
+                lambda self, shared, *given: counts.add(shared.step.partitions) or job(self, shared, *given),
+            )
             patched.setattr(runner, "is_local", lambda master, name=name: name != "one task")
             p.upsert("customer", [{"id": i, "country": "AB"[i % 2]} for i in range(8)])
             p.upsert("customer", [{"id": i, "country": "C"} for i in range(4)])
@@ -185,4 +192,5 @@ def test_a_large_delta_goes_in_a_file_and_is_shared_out(program, spark, monkeypa
             assert changes.metrics.rows_in == {"customer": 12, "orders": 30_000}
             results[name] = list(json_lines(changes))
     assert len(set(map(tuple, results.values()))) == 1
+    assert counts == {1, 2, 3, 5}
     assert any('"country": "C", "orders": 15000' in line for line in results["one task"])
