@@ -57,8 +57,7 @@ _SHORT = {
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[Any]:
-    """The session of the run: two cores, loopback only, UTC."""
+def running_spark() -> Iterator[Any]:
     # a run without Spark tests starts no JVM
     from pyspark.sql import SparkSession  # noqa: PLC0415
 
@@ -80,3 +79,22 @@ def spark() -> Iterator[Any]:
     session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def settings_of_spark(running_spark: Any) -> dict[str, str]:
+    found: dict[str, str] = running_spark.conf.getAll
+    return found
+
+
+@pytest.fixture(scope="module")
+def spark(running_spark: Any, settings_of_spark: dict[str, str]) -> Iterator[Any]:
+    """The session of the run: two cores, loopback only, UTC. What is made there goes with the file."""
+    yield running_spark
+    running_spark._jsparkSession.sessionState().catalog().reset()
+    left = running_spark.conf.getAll
+    for name in left.keys() - settings_of_spark.keys():
+        running_spark.conf.unset(name)
+    for name, value in settings_of_spark.items():
+        if left.get(name) != value:
+            running_spark.conf.set(name, value)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -20,6 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyspark
+
+from tests.servers.ports import free_port
 
 _CLASS = Path(pyspark.__file__).parent / "bin" / "spark-class"
 _DEADLINE = 60.0
@@ -51,7 +52,7 @@ class Cluster:
 def cluster(root: Path, workers: int = 2) -> Iterator[Cluster]:
     """Workers of one core, with a directory each under `root`. They are there when the body begins."""
     with ExitStack() as stack:
-        port, page = _free_port(), _free_port()
+        port, page = free_port(), free_port()
         options = ["--host", "127.0.0.1", "--port", str(port), "--webui-port", str(page)]
         stack.enter_context(_running(root / "master", "master.Master", *options))
         master = f"spark://127.0.0.1:{port}"
@@ -116,8 +117,3 @@ def _wait(is_so: Callable[[], bool]) -> None:
     while not is_so():
         assert time.monotonic() < deadline
         time.sleep(0.1)
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import getpass
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -17,6 +16,7 @@ from pathlib import Path
 
 from tests.servers.jars import HDFS, java
 from tests.servers.missing import missing
+from tests.servers.ports import free_port
 
 USER = "tests"
 _CLASSES = "org.apache.hadoop.hdfs.server"
@@ -39,7 +39,7 @@ class Server:
     def start(self) -> None:
         """And wait until there is a data node."""
         (self.root / "conf").mkdir()
-        rpc, *ports = _free_ports(5)
+        rpc, *ports = [free_port() for _ in range(4)]
         settings = {
             "fs.defaultFS": f"hdfs://127.0.0.1:{rpc}",
             "dfs.namenode.name.dir": self.root / "name",
@@ -100,21 +100,13 @@ class Server:
             process.wait()
 
 
-def _free_ports(count: int) -> list[int]:
-    listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [listener.getsockname()[1] for listener in listeners]
-    for listener in listeners:
-        listener.close()
-    return ports
-
-
 @contextmanager
 def hdfs() -> Iterator[Server]:
     """A new one, which is running. Skips where there is none, unless it must be there."""
     if not list(HDFS.glob("hadoop-client-minicluster-*.jar")) or find_spec("hdfs") is None:
         missing("HDFS (hadoop-client-minicluster) or client (hdfs)")
     root = Path(tempfile.mkdtemp(prefix="dbsp-hdfs-"))
-    server = Server(root, _free_ports(1)[0])
+    server = Server(root, free_port())
     try:
         server.start()
         yield server
