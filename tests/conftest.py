@@ -6,6 +6,7 @@ Hypothesis draws the same examples in every run, so that a red run is the change
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -26,6 +27,16 @@ settings.register_profile(
 )
 settings.register_profile("long", max_examples=400, deadline=None, suppress_health_check=_CALM)
 settings.load_profile("quick")
+
+# Some ten thousand tests, and all that they import, live as long as the run does: nobody looks
+# whether it has become garbage, neither meanwhile nor each time that a test has made some.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
+
 
 # Of any Spark that a test starts, also in another process. Short jobs run once end before the second
 # compiler's work has paid: both starting and querying take half the CPU without it. What one compiler makes
