@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, settings
 
 from dbsp.sql.catalyst.jvm.class_archive import class_archive
 from tests.effort import MINUTE, QUICK, is_long
+from tests.servers.jvm import SHORT
 
 _CALM = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 settings.register_profile(
@@ -38,18 +39,15 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-# Of any Spark that a test starts, also in another process. Short jobs run once end before the second
-# compiler's work has paid: both starting and querying take half the CPU without it. What one compiler makes
-# of all tests of a process is more than it has room for by itself. A JVM collects its garbage four times over
-# before Spark is up, as classes fill what it has for them. The bytes of Spark's classes need no check, and
-# those on disk (`tests.servers.class_archive`) are mapped; a JVM of another class path leaves them alone.
+# Of any Spark that a test starts, also in another process. What one compiler makes of all tests of a process
+# is more than it has room for by itself. A JVM collects its garbage four times over before Spark is up, as
+# classes fill what it has for them. Spark's are mapped if they are on disk (`tests.servers.class_archive`);
+# a JVM of another class path leaves them alone.
 os.environ.setdefault(
     "SPARK_SUBMIT_OPTS",
     " ".join(
         [
-            *("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=256m"),
-            *("-XX:+UseSerialGC", "-XX:MetaspaceSize=256m"),
-            *("-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote"),
+            *(*SHORT, "-XX:ReservedCodeCacheSize=256m", "-XX:MetaspaceSize=256m"),
             *("-Xlog:cds=off", "-Xlog:cds+dynamic=off"),
             *class_archive().options,
         ]

@@ -79,7 +79,7 @@ def azurite() -> Iterator[Server]:
     )
     server = Server(port, key, process)
     try:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 180
         while True:
             with suppress(OSError):
                 server.make(CONTAINER)

@@ -23,7 +23,9 @@ import pyspark
 from tests.servers.ports import free_port
 
 _CLASS = Path(pyspark.__file__).parent / "bin" / "spark-class"
-_DEADLINE = 60.0
+_DEADLINE = 180.0
+# of each of its JVMs: what tests say of any Spark's
+OPTIONS = os.environ.get("SPARK_SUBMIT_OPTS", "")
 
 
 @dataclass
@@ -81,7 +83,7 @@ def _running(home: Path, kind: str, *options: str) -> Iterator[subprocess.Popen[
         "TMPDIR": str(home / "tmp"),
         "SPARK_LOCAL_DIRS": str(home / "tmp"),
         "SPARK_DAEMON_MEMORY": "256m",
-        "SPARK_DAEMON_JAVA_OPTS": f"-Djava.io.tmpdir={home / 'tmp'} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "SPARK_DAEMON_JAVA_OPTS": f"-Djava.io.tmpdir={home / 'tmp'} {OPTIONS}",
         "PYSPARK_PYTHON": sys.executable,
     }
     with (home / "log").open("wb") as log:

@@ -15,13 +15,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from tests.servers.jars import HDFS, java
+from tests.servers.jvm import SHORT
 from tests.servers.missing import missing
 from tests.servers.ports import free_port
 
 USER = "tests"
 _CLASSES = "org.apache.hadoop.hdfs.server"
 _NAME, _DATA = f"{_CLASSES}.namenode.NameNode", f"{_CLASSES}.datanode.DataNode"
-_JVM = ["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
 
 
 @dataclass
@@ -71,7 +71,7 @@ class Server:
             self.processes.append(
                 subprocess.Popen(self._command(program), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             )
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while not self._has_a_data_node():
             assert time.monotonic() < deadline
             assert all(process.poll() is None for process in self.processes)
@@ -79,7 +79,7 @@ class Server:
         self._open_to_all()
 
     def _command(self, program: str, *arguments: str) -> list[str]:
-        return [java(), *_JVM, "-cp", f"{self.root / 'conf'}:{HDFS}/*", program, *arguments]
+        return [java(), "-Xmx256m", *SHORT, "-cp", f"{self.root / 'conf'}:{HDFS}/*", program, *arguments]
 
     def _has_a_data_node(self) -> bool:
         with suppress(OSError):

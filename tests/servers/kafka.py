@@ -18,6 +18,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from tests.servers.jars import BROKER, connector, java
+from tests.servers.jvm import SHORT
 from tests.servers.missing import missing
 from tests.servers.ports import free_port
 
@@ -66,7 +67,7 @@ class Broker:
     def start(self) -> None:
         """And wait until it leads the partitions that it has: what died begins by looking at them."""
         self.process = self._run("kafka.Kafka", "server.properties")
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while not self._leads():
             assert self.process.poll() is None and time.monotonic() < deadline, self.log()
             time.sleep(0.05)
@@ -82,7 +83,7 @@ class Broker:
     def empty(self) -> None:
         """No topic is left but its own."""
         admin = AdminClient({"bootstrap.servers": self.servers})
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while names := [name for name in admin.list_topics(timeout=30).topics if not name.startswith("__")]:
             assert time.monotonic() < deadline, names
             for deleted in admin.delete_topics(names).values():
@@ -99,10 +100,9 @@ class Broker:
         return (self.root / "log").read_text()[-2000:]
 
     def _run(self, *arguments: str) -> subprocess.Popen[bytes]:
-        memory = ["-Xmx256m", "-XX:TieredStopAtLevel=1"]
         with (self.root / "log").open("ab") as log:
             return subprocess.Popen(
-                [java(), *memory, "-cp", f"{BROKER}/*", *arguments],
+                [java(), "-Xmx256m", *SHORT, "-cp", f"{BROKER}/*", *arguments],
                 cwd=self.root,
                 stdout=log,
                 stderr=log,

@@ -46,7 +46,7 @@ class Server:
 
     def start(self) -> None:
         """And wait until it answers: after a crash, until it has recovered."""
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while True:
             if self.process is None or self.process.poll() is not None:
                 self.process = self._run(

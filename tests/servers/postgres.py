@@ -55,7 +55,7 @@ class Server:
             "recovery_init_sync_method": "syncfs",
         }
         options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while True:
             # again where the shared memory of one that was killed is still in use
             if self.process is None or self.process.poll() is not None:

@@ -44,7 +44,7 @@ class Server:
         self.process = subprocess.Popen(
             [self.program, *options, *durable], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while True:
             with suppress(redis.ConnectionError):
                 self.client.ping()

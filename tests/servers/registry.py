@@ -15,6 +15,7 @@ from urllib.parse import quote
 from urllib.request import Request, urlopen
 
 from tests.servers.jars import java, registry
+from tests.servers.jvm import SHORT
 from tests.servers.missing import missing
 from tests.servers.ports import free_port
 
@@ -47,16 +48,15 @@ def schema_registry() -> Iterator[SchemaRegistry]:
     if not registry():
         missing("schema registry")
     port = free_port()
-    memory = ["-Xmx256m", "-XX:TieredStopAtLevel=1"]
     settings = [f"-Dquarkus.http.port={port}", "-Dquarkus.http.host=127.0.0.1"]
     with tempfile.TemporaryDirectory(prefix="dbsp-registry-") as root:
         log = Path(root, "log")
         with log.open("wb") as out:
-            command = [java(), *memory, *settings, *registry()]
+            command = [java(), "-Xmx256m", *SHORT, *settings, *registry()]
             process = subprocess.Popen(command, cwd=root, stdout=out, stderr=out, start_new_session=True)
         started = SchemaRegistry(port, process)
         try:
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + 180
             while not _answers(f"{started.url}/subjects"):
                 assert process.poll() is None and time.monotonic() < deadline, log.read_text()[-2000:]
                 time.sleep(0.1)

@@ -78,7 +78,7 @@ def s3() -> Iterator[Server]:
     )
     server = Server(port, process)
     try:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 180
         while True:
             with suppress(OSError):
                 server.make(BUCKET)
