@@ -10,11 +10,13 @@ import gc
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import chdir, contextmanager
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from dbsp.sql.catalyst.jvm import spark as jvm
 from dbsp.sql.catalyst.jvm.class_archive import class_archive
 from tests.effort import MINUTE, QUICK, is_long
 from tests.servers.jvm import SHORT
@@ -88,6 +90,21 @@ def running_spark() -> Iterator[Any]:
     session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiling(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What would start a JVM of its own to compile in has the run's: one JVM a process, not one a program."""
+
+    @contextmanager
+    def shared() -> Iterator[Any]:
+        with chdir(request.config.rootpath):  # which the JVM is in from then on
+            session = request.getfixturevalue("running_spark")
+        yield session
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jvm, "_own_session", shared)
+        yield
 
 
 @pytest.fixture(scope="session")

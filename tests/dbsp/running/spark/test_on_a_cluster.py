@@ -104,7 +104,8 @@ class Driver:
     def __init__(self, place: OnStore, on: Cluster, home: Path, run: str = RUN, steps: int = STEPS) -> None:
         self._home, self._command = home, [sys.executable, "-c", run, place.uri, on.master, str(steps)]
         home.mkdir(exist_ok=True)
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("DBSP_")}
+        kept = (name for name in os.environ if not name.startswith(("DBSP_", "XDG_")))
+        environment = {name: os.environ[name] for name in kept}
         environment |= {**ENVIRONMENT, "AWS_ENDPOINT_URL": place.proxy.endpoint, "HOME": str(home)}
         self.process = subprocess.Popen(
             self._command,
