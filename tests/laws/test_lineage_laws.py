@@ -32,7 +32,7 @@ ROWS = 3
 
 
 @pytest.mark.spark
-@examples(150)
+@examples(60)
 @given(data=st.data())
 def test_a_row_follows_from_what_is_told_of_the_tables(spark: Any, data: st.DataObject) -> None:
     program = data.draw(pool(POOL))

@@ -8,7 +8,6 @@ import hmac
 import os
 import secrets
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -21,6 +20,7 @@ from importlib.util import find_spec
 
 from tests.servers.jars import ROOT
 from tests.servers.missing import missing
+from tests.servers.ports import free_port
 
 FOLDER = ROOT / "azurite"
 CONTAINER = "states"
@@ -68,8 +68,7 @@ def azurite() -> Iterator[Server]:
     """A new one, with an empty container. Skips where there is none, unless it must be there."""
     if not _PROGRAM.exists() or find_spec("obstore") is None:
         missing("Azurite or client (obstore)")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     key = base64.b64encode(secrets.token_bytes(64)).decode()
     process = subprocess.Popen(
         [_PROGRAM, "--blobHost", "127.0.0.1", "--blobPort", str(port), "--inMemoryPersistence", "--silent"],
@@ -80,7 +79,7 @@ def azurite() -> Iterator[Server]:
     )
     server = Server(port, key, process)
     try:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 180
         while True:
             with suppress(OSError):
                 server.make(CONTAINER)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -21,8 +20,12 @@ from pathlib import Path
 
 import pyspark
 
+from tests.servers.ports import free_port
+
 _CLASS = Path(pyspark.__file__).parent / "bin" / "spark-class"
-_DEADLINE = 60.0
+_DEADLINE = 180.0
+# of each of its JVMs: what tests say of any Spark's
+OPTIONS = os.environ.get("SPARK_SUBMIT_OPTS", "")
 
 
 @dataclass
@@ -51,7 +54,7 @@ class Cluster:
 def cluster(root: Path, workers: int = 2) -> Iterator[Cluster]:
     """Workers of one core, with a directory each under `root`. They are there when the body begins."""
     with ExitStack() as stack:
-        port, page = _free_port(), _free_port()
+        port, page = free_port(), free_port()
         options = ["--host", "127.0.0.1", "--port", str(port), "--webui-port", str(page)]
         stack.enter_context(_running(root / "master", "master.Master", *options))
         master = f"spark://127.0.0.1:{port}"
@@ -80,7 +83,7 @@ def _running(home: Path, kind: str, *options: str) -> Iterator[subprocess.Popen[
         "TMPDIR": str(home / "tmp"),
         "SPARK_LOCAL_DIRS": str(home / "tmp"),
         "SPARK_DAEMON_MEMORY": "256m",
-        "SPARK_DAEMON_JAVA_OPTS": f"-Djava.io.tmpdir={home / 'tmp'} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "SPARK_DAEMON_JAVA_OPTS": f"-Djava.io.tmpdir={home / 'tmp'} {OPTIONS}",
         "PYSPARK_PYTHON": sys.executable,
     }
     with (home / "log").open("wb") as log:
@@ -116,8 +119,3 @@ def _wait(is_so: Callable[[], bool]) -> None:
     while not is_so():
         assert time.monotonic() < deadline
         time.sleep(0.1)
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])

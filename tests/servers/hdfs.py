@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import getpass
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -16,12 +15,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from tests.servers.jars import HDFS, java
+from tests.servers.jvm import SHORT
 from tests.servers.missing import missing
+from tests.servers.ports import free_port
 
 USER = "tests"
 _CLASSES = "org.apache.hadoop.hdfs.server"
 _NAME, _DATA = f"{_CLASSES}.namenode.NameNode", f"{_CLASSES}.datanode.DataNode"
-_JVM = ["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
 
 
 @dataclass
@@ -39,7 +39,7 @@ class Server:
     def start(self) -> None:
         """And wait until there is a data node."""
         (self.root / "conf").mkdir()
-        rpc, *ports = _free_ports(5)
+        rpc, *ports = [free_port() for _ in range(4)]
         settings = {
             "fs.defaultFS": f"hdfs://127.0.0.1:{rpc}",
             "dfs.namenode.name.dir": self.root / "name",
@@ -71,7 +71,7 @@ class Server:
             self.processes.append(
                 subprocess.Popen(self._command(program), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             )
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while not self._has_a_data_node():
             assert time.monotonic() < deadline
             assert all(process.poll() is None for process in self.processes)
@@ -79,7 +79,7 @@ class Server:
         self._open_to_all()
 
     def _command(self, program: str, *arguments: str) -> list[str]:
-        return [java(), *_JVM, "-cp", f"{self.root / 'conf'}:{HDFS}/*", program, *arguments]
+        return [java(), "-Xmx256m", *SHORT, "-cp", f"{self.root / 'conf'}:{HDFS}/*", program, *arguments]
 
     def _has_a_data_node(self) -> bool:
         with suppress(OSError):
@@ -100,21 +100,13 @@ class Server:
             process.wait()
 
 
-def _free_ports(count: int) -> list[int]:
-    listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [listener.getsockname()[1] for listener in listeners]
-    for listener in listeners:
-        listener.close()
-    return ports
-
-
 @contextmanager
 def hdfs() -> Iterator[Server]:
     """A new one, which is running. Skips where there is none, unless it must be there."""
     if not list(HDFS.glob("hadoop-client-minicluster-*.jar")) or find_spec("hdfs") is None:
         missing("HDFS (hadoop-client-minicluster) or client (hdfs)")
     root = Path(tempfile.mkdtemp(prefix="dbsp-hdfs-"))
-    server = Server(root, _free_ports(1)[0])
+    server = Server(root, free_port())
     try:
         server.start()
         yield server

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pyspark
 
+from tests.servers.jvm import SHORT
+
 ROOT = Path(__file__).parents[2] / "build" / "servers"
 BROKER, CONNECTOR, DRIVER = ROOT / "kafka", ROOT / "connector", ROOT / "driver"
 REGISTRY = ROOT / "registry"
@@ -139,7 +141,7 @@ def _ivy(*arguments: str) -> None:
     ivy = next(Path(pyspark.__file__).with_name("jars").glob("ivy-*.jar"))
     own = Path.home() / ".ivy2" / "ivysettings.xml"
     settings = ["-settings", str(own)] if own.exists() else []
-    command = [java(), "-jar", str(ivy), *settings, *arguments, "-error"]
+    command = [java(), *SHORT, "-jar", str(ivy), *settings, *arguments, "-error"]
     subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT, check=False)
 
 

@@ -18,7 +18,9 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from tests.servers.jars import BROKER, connector, java
+from tests.servers.jvm import SHORT
 from tests.servers.missing import missing
+from tests.servers.ports import free_port
 
 # one that was killed is known again when its session is over
 _SETTINGS = """
@@ -65,7 +67,7 @@ class Broker:
     def start(self) -> None:
         """And wait until it leads the partitions that it has: what died begins by looking at them."""
         self.process = self._run("kafka.Kafka", "server.properties")
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while not self._leads():
             assert self.process.poll() is None and time.monotonic() < deadline, self.log()
             time.sleep(0.05)
@@ -78,6 +80,16 @@ class Broker:
                 return all(part.leader >= 0 for topic in topics for part in topic.partitions.values())
         return False
 
+    def empty(self) -> None:
+        """No topic is left but its own."""
+        admin = AdminClient({"bootstrap.servers": self.servers})
+        deadline = time.monotonic() + 180
+        while names := [name for name in admin.list_topics(timeout=30).topics if not name.startswith("__")]:
+            assert time.monotonic() < deadline, names
+            for deleted in admin.delete_topics(names).values():
+                with suppress(KafkaException):  # it is on its way, and still in the list
+                    deleted.result()
+
     def kill(self) -> None:
         """SIGKILL."""
         if self.process is not None and self.process.poll() is None:
@@ -88,10 +100,9 @@ class Broker:
         return (self.root / "log").read_text()[-2000:]
 
     def _run(self, *arguments: str) -> subprocess.Popen[bytes]:
-        memory = ["-Xmx256m", "-XX:TieredStopAtLevel=1"]
         with (self.root / "log").open("ab") as log:
             return subprocess.Popen(
-                [java(), *memory, "-cp", f"{BROKER}/*", *arguments],
+                [java(), "-Xmx256m", *SHORT, "-cp", f"{BROKER}/*", *arguments],
                 cwd=self.root,
                 stdout=log,
                 stderr=log,
@@ -108,13 +119,9 @@ def kafka(before: Callable[[Broker], int] | None = None) -> Iterator[Broker]:
     if not BROKER.exists() or not connector():
         missing("Kafka")
     root = Path(tempfile.mkdtemp(prefix="dbsp-kafka-"))
-    free = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
-    ports = [each.getsockname()[1] for each in free]
-    for each in free:
-        each.close()
-    broker = Broker(root, ports[0])
+    broker = Broker(root, free_port())
     try:
-        broker.make(ports[1], before(broker) if before is not None else broker.port)
+        broker.make(free_port(), before(broker) if before is not None else broker.port)
         broker.start()
         yield broker
     finally:

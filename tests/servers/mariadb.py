@@ -6,7 +6,6 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -19,6 +18,7 @@ from typing import Any, ClassVar
 import pymysql
 
 from tests.servers.missing import missing
+from tests.servers.ports import free_port
 
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -46,7 +46,7 @@ class Server:
 
     def start(self) -> None:
         """And wait until it answers: after a crash, until it has recovered."""
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while True:
             if self.process is None or self.process.poll() is not None:
                 self.process = self._run(
@@ -125,12 +125,6 @@ class Server:
         with self._connected() as connection, connection.cursor() as cursor:
             for statement in statements:
                 cursor.execute(statement)
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port: int = free.getsockname()[1]
-        return port
 
 
 @contextmanager

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ from pathlib import Path
 
 from tests.servers.jars import ROOT
 from tests.servers.missing import missing
+from tests.servers.ports import free_port
 from tests.servers.s3 import BUCKET, ENVIRONMENT, Server
 
 PROGRAM = ROOT / "minio" / "minio"
@@ -30,8 +30,7 @@ def minio(folder: Path) -> Iterator[Server]:
     """A new one, with an empty bucket. Skips where it wasn't built, unless it must be there."""
     if not PROGRAM.exists():
         missing("S3 server (MinIO)", "make minio")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     (folder / BUCKET).mkdir(parents=True)  # a folder of its disk is a bucket
     process = subprocess.Popen(
         [str(PROGRAM), "server", "--quiet", "--address", f"127.0.0.1:{port}", str(folder)],

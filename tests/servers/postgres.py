@@ -6,7 +6,6 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -19,6 +18,7 @@ from typing import Any
 import psycopg
 
 from tests.servers.missing import missing
+from tests.servers.ports import free_port
 
 
 def binaries() -> Path:
@@ -55,7 +55,7 @@ class Server:
             "recovery_init_sync_method": "syncfs",
         }
         options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while True:
             # again where the shared memory of one that was killed is still in use
             if self.process is None or self.process.poll() is not None:
@@ -114,8 +114,7 @@ def postgres() -> Iterator[Server]:
     """A new one, which is running."""
     folder = binaries()
     root = Path(tempfile.mkdtemp(prefix="dbsp-postgres-"))
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     server = Server(folder, root, port)
     try:
         server.make()

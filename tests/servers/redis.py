@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -15,6 +14,7 @@ from pathlib import Path
 import redis
 
 from tests.servers.missing import missing
+from tests.servers.ports import free_port
 
 
 @dataclass
@@ -44,7 +44,7 @@ class Server:
         self.process = subprocess.Popen(
             [self.program, *options, *durable], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while True:
             with suppress(redis.ConnectionError):
                 self.client.ping()
@@ -66,8 +66,7 @@ def redis_server() -> Iterator[Server]:
     if program is None:
         missing("Redis")
     root = Path(tempfile.mkdtemp(prefix="dbsp-redis-"))
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     server = Server(str(program), root, port)
     try:
         server.start()

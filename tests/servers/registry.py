@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import socket
+import json
 import subprocess
 import tempfile
 import time
@@ -11,10 +11,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.error import URLError
-from urllib.request import urlopen
+from urllib.parse import quote
+from urllib.request import Request, urlopen
 
 from tests.servers.jars import java, registry
+from tests.servers.jvm import SHORT
 from tests.servers.missing import missing
+from tests.servers.ports import free_port
 
 
 @dataclass
@@ -28,24 +31,32 @@ class SchemaRegistry:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}/apis/ccompat/v7"
 
+    def empty(self) -> None:
+        """No subject is left: of each it has to be told twice that it goes."""
+        with urlopen(f"{self.url}/subjects", timeout=60) as answer:
+            subjects = json.load(answer)
+        for subject in subjects:
+            for how in ("false", "true"):
+                address = f"{self.url}/subjects/{quote(subject, safe='')}?permanent={how}"
+                with urlopen(Request(address, method="DELETE"), timeout=60):
+                    pass
+
 
 @contextmanager
 def schema_registry() -> Iterator[SchemaRegistry]:
     """A new one, which is running. Skips where its jars aren't there."""
     if not registry():
         missing("schema registry")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    memory = ["-Xmx256m", "-XX:TieredStopAtLevel=1"]
+    port = free_port()
     settings = [f"-Dquarkus.http.port={port}", "-Dquarkus.http.host=127.0.0.1"]
     with tempfile.TemporaryDirectory(prefix="dbsp-registry-") as root:
         log = Path(root, "log")
         with log.open("wb") as out:
-            command = [java(), *memory, *settings, *registry()]
+            command = [java(), "-Xmx256m", *SHORT, *settings, *registry()]
             process = subprocess.Popen(command, cwd=root, stdout=out, stderr=out, start_new_session=True)
         started = SchemaRegistry(port, process)
         try:
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + 180
             while not _answers(f"{started.url}/subjects"):
                 assert process.poll() is None and time.monotonic() < deadline, log.read_text()[-2000:]
                 time.sleep(0.1)

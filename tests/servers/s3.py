@@ -19,6 +19,7 @@ from multiprocessing.connection import Connection
 from typing import Protocol
 
 from tests.servers.missing import missing
+from tests.servers.ports import free_port
 
 BUCKET = "states"
 ENVIRONMENT = {
@@ -67,8 +68,7 @@ def s3() -> Iterator[Server]:
     """A new one, with an empty bucket. Skips where there is none, unless it must be there."""
     if find_spec("moto") is None or find_spec("flask") is None or find_spec("obstore") is None:
         missing("S3 server (moto) or client (obstore)")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     process = subprocess.Popen(
         [sys.executable, "-c", _SERVER, "-H", "127.0.0.1", "-p", str(port)],
         env={**os.environ, **ENVIRONMENT},
@@ -78,7 +78,7 @@ def s3() -> Iterator[Server]:
     )
     server = Server(port, process)
     try:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 180
         while True:
             with suppress(OSError):
                 server.make(BUCKET)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
 from dbsp.declared.reads import Reads
 from dbsp.pipeline.pipeline import Pipeline
+from dbsp.sql.plans.nodes import Scan
+from dbsp.sql.plans.schemas import Field
+from tests.dbsp.build import program, table, view
 
-SQL = "CREATE TABLE t (a BIGINT); CREATE TABLE u (a BIGINT); CREATE VIEW v AS SELECT count(*) AS n FROM t;"
+FIELDS = (Field("a", pa.int64()),)
+PROGRAM = program([table("t", FIELDS), table("u", FIELDS)], [view("v", Scan("t", FIELDS))])
+OTHER = program([table("u", FIELDS)], [view("w", Scan("u", FIELDS))], fingerprint="f2")
 
 
 class Killed(BaseException):
@@ -16,7 +22,7 @@ class Killed(BaseException):
 
 @pytest.fixture
 def pipeline(tmp_path):
-    with Pipeline(sql=SQL, state=tmp_path / "state", runner="inline") as opened:
+    with Pipeline(PROGRAM, state=tmp_path / "state", runner="inline") as opened:
         yield opened
 
 
@@ -60,8 +66,7 @@ def test_rows_that_the_state_has_let_go_of_are_read_again(pipeline, tmp_path):
     reads = opened(pipeline, tmp_path)
     pipeline.insert("t", [(1,)])
     reads.step(pipeline, {"t": {"a": [1, 2]}})
-    other = "CREATE TABLE u (a BIGINT); CREATE VIEW w AS SELECT a FROM u;"
-    with Pipeline(sql=other, state=tmp_path / "other", runner="inline") as without:
+    with Pipeline(OTHER, state=tmp_path / "other", runner="inline") as without:
         without.step()
         opened(without, tmp_path)
     assert opened(pipeline, tmp_path).known == {}
@@ -71,7 +76,7 @@ def test_a_new_state_has_read_nothing(pipeline, tmp_path):
     reads = opened(pipeline, tmp_path)
     pipeline.insert("t", [(1,)])
     reads.step(pipeline, {"t": {"a": [1, 2]}})
-    with Pipeline(sql=SQL, state=tmp_path / "anew", runner="inline") as empty:
+    with Pipeline(PROGRAM, state=tmp_path / "anew", runner="inline") as empty:
         again = opened(empty, tmp_path)
     assert again.known == {}
     assert again.writer != reads.writer

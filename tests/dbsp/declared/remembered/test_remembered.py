@@ -12,21 +12,19 @@ from dbsp.declared.remembered import remembered
 from dbsp.declared.remembered.catalogue import Catalogue
 from dbsp.declared.remembered.parquet_files import ParquetFiles
 from dbsp.declared.remembered.remembered import Remembered, Remembering, recall, remember
-from dbsp.sql.compiler.load import load_program
+from dbsp.sql.plans.nodes import Scan
+from dbsp.sql.plans.schemas import Field
 from dbsp.sql.text.source import as_it_is
+from tests.dbsp.build import program, table, view
 from tests.dbsp.declared.made import dataset, project
 
 KEY = as_it_is("a key", "key")
-
-
-@pytest.fixture(scope="module")
-def program():
-    """Compiled before the tests have caches of their own: each would start a JVM for it."""
-    return load_program("CREATE TABLE t (a BIGINT); CREATE VIEW v AS SELECT a FROM t;")
+FIELDS = (Field("a", pa.int64()),)
+PROGRAM = program([table("t", FIELDS)], [view("v", Scan("t", FIELDS))])
 
 
 @pytest.fixture
-def made(program, tmp_path, monkeypatch):
+def made(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     metastore, files = tmp_path / "metastore_db", tmp_path / "files"
     metastore.mkdir()
@@ -35,7 +33,7 @@ def made(program, tmp_path, monkeypatch):
     source = ParquetFiles(files, f"file://{files}", pa.schema([("a", pa.int64())]), None)
     given = project(dataset("v", MATERIALIZED_VIEW), tables=[Table("`t`", "a BIGINT", False)])
     return Remembered(
-        given, Compiled(program, {}), catalogue, catalogue.digest(), {"`t`": source}, {"v": tmp_path}
+        given, Compiled(PROGRAM, {}), catalogue, catalogue.digest(), {"`t`": source}, {"v": tmp_path}
     )
 
 

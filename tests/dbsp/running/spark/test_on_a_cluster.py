@@ -18,7 +18,7 @@ from dbsp.commands.fsck import examine
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.state.records.places import place_of
 from tests.dbsp.state.objects.places import OnStore, on_store
-from tests.servers.cluster import Cluster, cluster
+from tests.servers.cluster import OPTIONS, Cluster, cluster
 from tests.servers.s3 import ENVIRONMENT, Request, Server
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -32,15 +32,16 @@ CREATE VIEW turnover AS
 CREATE VIEW by_town AS SELECT town, count(*) AS n FROM sale JOIN shop ON sale.shop = shop.name GROUP BY town;
 """
 STEPS = 4
+EXECUTORS = {"spark.executor.memory": "512m", "spark.executor.extraJavaOptions": OPTIONS}
 # makes the steps that are missing, a large one each, and prints what they changed
-RUN = """
+RUN = f"""
 import json, sys
 import dbsp
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.running.spark.runner import SparkRunner
 from tests.dbsp.running.spark.test_on_a_cluster import TEXT, made
 state, master, until = sys.argv[1:]
-session = dbsp.session(master=master, conf={"spark.executor.memory": "512m"})
+session = dbsp.session(master=master, conf={EXECUTORS})
 with Pipeline(sql=TEXT, state=state, spark=session) as p:
     p.runner.close()
     p.runner = SparkRunner(session, small=0)
@@ -57,7 +58,7 @@ import dbsp
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.running.spark.runner import SparkRunner
 state, master, until = sys.argv[1:]
-conf = {{"spark.executor.memory": "512m", "spark.locality.wait": "600s"}}
+conf = {EXECUTORS} | {{"spark.locality.wait": "600s"}}
 session = dbsp.session(master=master, conf=conf)
 text = '''CREATE TABLE sale (id BIGINT, shop STRING, price INT);
 CREATE VIEW turnover AS SELECT shop, sum(price) AS total, count(*) AS n FROM sale GROUP BY shop;'''
@@ -103,7 +104,8 @@ class Driver:
     def __init__(self, place: OnStore, on: Cluster, home: Path, run: str = RUN, steps: int = STEPS) -> None:
         self._home, self._command = home, [sys.executable, "-c", run, place.uri, on.master, str(steps)]
         home.mkdir(exist_ok=True)
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("DBSP_")}
+        kept = (name for name in os.environ if not name.startswith(("DBSP_", "XDG_")))
+        environment = {name: os.environ[name] for name in kept}
         environment |= {**ENVIRONMENT, "AWS_ENDPOINT_URL": place.proxy.endpoint, "HOME": str(home)}
         self.process = subprocess.Popen(
             self._command,
@@ -120,7 +122,7 @@ class Driver:
 
     def said(self) -> list[Any]:
         """What each step printed that it made before it ended."""
-        out, _ = self.process.communicate(timeout=180)
+        out, _ = self.process.communicate(timeout=600)
         return [json.loads(line) for line in out.splitlines() if line.startswith(b"[")]
 
     def log(self) -> str:

@@ -147,7 +147,7 @@ print(*compile_program("CREATE TABLE t (a INT); CREATE VIEW v AS SELECT a + 1 AS
 
 
 def compile_once(log: Path) -> None:
-    options = f"-Xlog:class+load:file={log}"
+    options = f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xlog:class+load:file={log}"
     run = subprocess.run(
         [sys.executable, "-c", COMPILING],
         env={**os.environ, "SPARK_SUBMIT_OPTS": options},
