@@ -147,7 +147,7 @@ print(*compile_program("CREATE TABLE t (a INT); CREATE VIEW v AS SELECT a + 1 AS
 
 
 def compile_once(log: Path) -> None:
-    options = f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xlog:class+load:file={log}"
+    options = f"-Xlog:class+load:file={log}"
     run = subprocess.run(
         [sys.executable, "-c", COMPILING],
         env={**os.environ, "SPARK_SUBMIT_OPTS": options},
@@ -170,7 +170,7 @@ def test_a_jvm_maps_what_the_one_before_has_read(directory: Path, tmp_path: Path
     compile_once(tmp_path / "first")
     started = time.monotonic()
     while not any(module._is_whole(new) for new in directory.glob("*.new")):
-        assert time.monotonic() - started < 120
+        assert time.monotonic() - started < 500
         time.sleep(0.2)
     compile_once(tmp_path / "second")
     read, mapped = (mapped_of(tmp_path / name) for name in ("first", "second"))
