@@ -36,6 +36,8 @@ from dbsp.circuits.traces.origin import Origin, Traffic
 
 _ALIGNMENT = 64
 _BLOCK = 1 << 18
+# a stream that ends with its schema stops whoever iterates
+_UNREADABLE = (pa.ArrowException, OSError, EOFError, MemoryError, StopIteration)
 
 Opened = TypeVar("Opened")
 
@@ -176,7 +178,7 @@ class Segments:
             if message.type == "schema":
                 return pa.ipc.open_stream(found).read_next_batch()
             return pa.ipc.read_record_batch(message, schema)
-        except (pa.ArrowException, OSError, EOFError, MemoryError) as error:  # it wasn't verified
+        except _UNREADABLE as error:  # it wasn't verified
             raise self._damaged(chunk, f"is no Arrow batch: {error}", owner) from None
 
     def trust_others(self) -> None:

@@ -106,13 +106,18 @@ def test_a_segment_that_ends_early_is_named(tmp_path: Path, verify: bool) -> Non
             Segments(tmp_path, verify=verify).open(chunk, SCHEMA)
 
 
-def test_without_verification_what_arrow_can_not_read_is_named_too(tmp_path: Path) -> None:
+@pytest.mark.parametrize("described", [False, True])
+def test_without_verification_what_arrow_can_not_read_is_named_too(tmp_path: Path, described: bool) -> None:
+    """From any byte on zeros, as a power failure may leave them."""
     writer = SegmentWriter(tmp_path, "a.seg", durable=False)
-    chunk = writer.write(pa.RecordBatch.from_pydict({"x": [1]}, schema=SCHEMA))
+    chunk = writer.write(pa.RecordBatch.from_pydict({"x": [1]}, schema=SCHEMA), described=described)
     writer.close()
-    (tmp_path / "a.seg").write_bytes(bytes(chunk.length))
-    with pytest.raises(DamagedChunk, match=r"a.seg: damaged: the chunk at byte 0 is no Arrow batch"):
-        Segments(tmp_path, verify=False).open(chunk, SCHEMA)
+    whole = (tmp_path / "a.seg").read_bytes()[: chunk.length]
+    schema = pa.ipc.read_message(whole).serialize().size if described else 0
+    for there in {0, schema}:
+        (tmp_path / "a.seg").write_bytes(whole[:there].ljust(chunk.length, b"\0"))
+        with pytest.raises(DamagedChunk, match=r"a.seg: damaged: the chunk at byte 0 is no Arrow batch"):
+            Segments(tmp_path, verify=False).open(chunk, SCHEMA)
 
 
 def test_what_was_just_written_needs_no_reading(tmp_path: Path) -> None:
