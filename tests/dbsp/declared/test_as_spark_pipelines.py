@@ -173,6 +173,7 @@ def assert_equal(spark: Any, theirs: Server, seed: int, folder: Path) -> None:
 
 def write_spec(folder: Path, owner: str, database: str) -> None:
     catalog, schema = database.split(".")
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{owner}.yml").write_text(
         f"name: {owner}\nstorage: file://{folder}/{owner}\ncatalog: {catalog}\nschema: {schema}\n"
         "libraries:\n  - glob:\n      include: definitions/**\n"
