@@ -32,7 +32,10 @@ class Asked:
 
     def check(self, project: Project) -> None:
         """Raises Error for what can't be done."""
-        anew, _ = list(_named(project, self.full_refresh)), list(_named(project, self.refresh))
+        anew, fresh = list(_named(project, self.full_refresh)), list(_named(project, self.refresh))
+        if both := [dataset.name for dataset in fresh if dataset in anew]:  # in Spark's words
+            said = f"Datasets specified for refresh and full refresh cannot overlap: {', '.join(both)}"
+            raise Error(said)
         if self.full_refresh_all:
             return
         for dataset in (each for each in anew if each.is_streaming):
@@ -103,14 +106,20 @@ def _tables(dataset: Dataset) -> frozenset[str]:
 
 
 def _named(project: Project, names: Sequence[str]) -> Iterator[Dataset]:
-    """A name may leave out what stands before it."""
+    """A name may leave out what stands before it: the project's own catalogue and database, or the only ones
+    where a dataset is called so.
+    """
     known = {shown(dataset.name): dataset for dataset in project.refreshed}
+    by_name = {full.lower(): dataset for full, dataset in known.items()}
     for name in names:
-        found = [
-            dataset for full, dataset in known.items() if f".{full}".lower().endswith(f".{name}".lower())
+        asked = shown(name).lower()
+        own = (f"{project.catalog}.{asked}".lower(), f"{project.catalog}.{project.database}.{asked}".lower())
+        found = [by_name[full] for full in (asked, *own) if full in by_name][:1] or [
+            dataset for full, dataset in by_name.items() if full.endswith(f".{asked}")
         ]
         if len(found) != 1:
+            several = ", ".join(shown(dataset.name) for dataset in found)
             listed = ", ".join(known)
-            what = "several have that name" if found else f"there are: {listed}"
-            raise Error(f"no dataset '{name}'; {what}{did_you_mean(name, list(known))}")
+            what = f"several are called so: {several}" if found else f"there are: {listed}"
+            raise Error(f"no dataset '{name}'; {what}{did_you_mean(name, list(known)) if not found else ''}")
         yield found[0]

@@ -6,6 +6,7 @@ says whether they are read.
 
 from __future__ import annotations
 
+import ast
 import json
 import secrets
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ from typing import Any
 
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
-from dbsp.declared.project.datasets import Project, shown
+from dbsp.declared.project.datasets import Dataset, Project, shown
 from dbsp.declared.project.surroundings import Files
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.state.records.commits import write_whole
@@ -34,10 +35,14 @@ class Reads:
     streams: dict[str, str] = field(default_factory=dict)
 
     def check_streams(self, project: Project) -> None:
-        """Raises StateError for a streaming table of another query: its rows stay, a view's would change."""
+        """Raises StateError for a streaming table of another query: its rows stay, a view's would change.
+
+        A flow may come to others: it reads its sources from their start.
+        """
         before = (self._read(self.path) or {}).get("streams", {})
         for name, query in _streams(project).items():
-            if before.get(name, query) != query:
+            had, has = (set(ast.literal_eval(said)) for said in (before.get(name, query), query))
+            if not had <= has or (had != has and name in _of_changes(project)):
                 raise StateError(
                     f"not supported yet: streaming table {name} has another query than before, for rows that "
                     "are to come; --full-refresh-all computes all of them anew"
@@ -105,9 +110,14 @@ class Reads:
 
 
 def _streams(project: Project) -> dict[str, str]:
-    """Of each streaming table what it is of."""
-    return {
-        shown(dataset.name): repr([(flow.query, flow.catalog, flow.database) for flow in dataset.flows])
-        for dataset in project.refreshed
-        if dataset.is_streaming
-    }
+    """Of each streaming table its flows, each under the expectations of all."""
+    return {shown(one.name): repr(_parts(one)) for one in project.refreshed if one.is_streaming}
+
+
+def _parts(dataset: Dataset) -> list[tuple[str, ...]]:
+    expected = tuple(clause.text for clause in dataset.expectations)
+    return [(flow.query, flow.catalog, flow.database, *expected) for flow in dataset.flows]
+
+
+def _of_changes(project: Project) -> set[str]:
+    return {shown(one.name) for one in project.refreshed if any(flow.changes for flow in one.flows)}

@@ -107,11 +107,11 @@ class Refresh:
             for table in self.project.tables:
                 if table.name in left.tables:
                     continue
-                name = view_name(table.name)
+                name = view_name(table.relation)
                 schema = arrow_schema(self.pipeline.program.inputs[name])
                 known, compared = self.reads.known.get(name, {}), asked.may_compare(self.project, table.name)
                 arrived = self.around.look(table, schema, known, compared)
-                if arrived.lost and table.name in anew:
+                if arrived.lost and table.streamed and table.name in anew:
                     raise Error(
                         f"not supported yet: --full-refresh {shown(anew[table.name].name)}, as files of "
                         f"{shown(table.name)} that it has read are gone, or others; --full-refresh-all reads "
@@ -151,6 +151,11 @@ class Refresh:
         found: dict[str, Dataset] = {}
         for dataset in self.project.refreshed:
             if dataset.is_streaming and asked.is_anew(self.project, dataset):
+                if not asked.full_refresh_all and self.compiled.meets_tables(dataset):
+                    raise Error(
+                        f"not supported yet: --full-refresh {shown(dataset.name)}, whose rows have met "
+                        "tables as they were then; --full-refresh-all has them meet those of now"
+                    )
                 # stored ones between have their rows, whatever became of files
                 read = [one for one in above(self.project, dataset) if not one.is_stored]
                 streams = {name for one in (dataset, *read) for flow in one.flows for name in flow.streams}

@@ -21,7 +21,7 @@ from dbsp.sql.compiler.scope import Scope, renamed
 from dbsp.sql.compiler.session_statements import add_session_statement
 from dbsp.sql.compiler.shown_order import shown_order
 from dbsp.sql.compiler.sources.bad_rows import check_mode, keeps_bad_rows
-from dbsp.sql.compiler.streams.on_arrival import on_arrival
+from dbsp.sql.compiler.streams.on_arrival import follows, on_arrival
 from dbsp.sql.compiler.streams.select_stream import (
     Relations,
     check_stream,
@@ -197,6 +197,7 @@ class Compiler:
             expected,
             statement.arrival,
             tick=statement.tick,
+            grows=statement.grows,
         )
         check_columns(self.scope, view, statement)
         if statement.grows and not view.append_only:
@@ -248,6 +249,7 @@ class Compiler:
         arrival: str | None = None,
         once: bool = False,
         tick: int = 0,
+        grows: bool = False,
     ) -> tuple[View, Any]:
         query, dumped = self.scope.dumped(text, name, expected)
         query = replace(query, tick=tick)
@@ -276,6 +278,8 @@ class Compiler:
         if streaming:
             streams = self.scope.defined.streams.keys()
             optimized = on_arrival(optimized, streams, self.scope.defined.append_only())
+        elif grows or kind == "local":
+            optimized = self._arriving(optimized, dumped, text)
         retracts_nothing = optimized.append_only(self.scope.defined.append_only())
         location = self.source.location(start)
         asked = order_of(query, dumped["plan"])
@@ -307,6 +311,24 @@ class Compiler:
             tick=tick,
         )
         return view, dumped
+
+    def _arriving(self, plan: Plan, dumped: Any, text: Slice) -> Plan:
+        """The plan of what reads relations by STREAM(…). Raises ProgramError."""
+        streamed = frozenset(dumped.get("streamed", ()))
+        if not streamed:
+            return plan
+        for name in dumped["twice"]:
+            message = f"not supported yet: '{name}' is read by STREAM and without in one query"
+            raise self.source.error(text.start, message)
+        plan = on_arrival(plan, streamed, self.scope.defined.append_only(), as_it_is=True)
+        later = follows(plan, streamed)
+        if later is not None:
+            raise self.source.error(
+                text.start,
+                f"not supported yet: rows of a stream meet '{later}', read without STREAM, other than by an "
+                "inner, left, semi or anti join, with the stream on the left; write such a join",
+            )
+        return plan
 
     def _serve(self, plan: Plan) -> None:
         """A stream reads these views, so that they are there for it."""

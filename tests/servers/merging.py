@@ -42,37 +42,83 @@ spark = builder.getOrCreate()
 listening = getattr(spark._jvm.org.apache.spark.sql.connect.service, "SparkConnectService$")
 print(getattr(listening, "MODULE$").localPort(), flush=True)
 for line in sys.stdin:
-    rows = spark.sql(json.loads(line))
-    print(json.dumps([rows.columns, [repr(tuple(row)) for row in rows.collect()]]), flush=True)
+    try:
+        rows = spark.sql(json.loads(line))
+        answer = [rows.columns, [repr(tuple(row)) for row in rows.collect()]]
+    except Exception as error:
+        answer = str(error)
+    print(json.dumps(answer), flush=True)
+"""
+# the command's own `main`, whose import takes longer than what it sends
+_COMMAND = """
+import contextlib, io, json, sys, traceback
+from pyspark.pipelines.cli import main
+sys.dont_write_bytecode = True  # which knows a module by its size and the second it is from
+for line in sys.stdin:
+    said, status = io.StringIO(), 0
+    sys.argv = ["spark-pipelines", *json.loads(line)]
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        try:
+            main()
+        except SystemExit as end:
+            status = end.code
+        except BaseException:
+            status = 1
+            traceback.print_exc()
+    print(json.dumps([status, said.getvalue()]), flush=True)
 """
 
 
 @dataclass
 class Server:
-    """remote: by which it is reached."""
+    """process: of the server. command: of `spark-pipelines`."""
 
     process: subprocess.Popen[str]
-    remote: str
+    command: subprocess.Popen[str]
 
     def ask(self, statement: str) -> tuple[list[str], list[str]]:
-        """The columns and the rows, each spelled, sorted."""
-        assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps(statement) + "\n")
-        self.process.stdin.flush()
-        columns, rows = self._answer()
+        """The columns and the rows, each spelled, sorted. Raises AssertionError with what Spark says."""
+        answer = _asked(self.process, statement)
+        assert not isinstance(answer, str), answer
+        columns, rows = answer
         return columns, sorted(rows)
 
-    def run(self, spec: Path) -> subprocess.CompletedProcess[str]:
-        """`spark-pipelines run`, but that it reaches this server and starts none."""
-        command = [sys.executable, "-m", "pyspark.pipelines.cli", "run", "--spec", str(spec)]
-        environment = {**os.environ, "SPARK_REMOTE": self.remote}
-        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    def run(self, spec: Path, *options: str) -> tuple[int, str]:
+        """`spark-pipelines run` with this server in place of its own: its status, and what it says."""
+        status, said = _asked(self.command, ["run", "--spec", str(spec), *options])
+        return int(status), str(said)
 
-    def _answer(self) -> Any:
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        assert line, "the server has ended"
-        return json.loads(line)
+
+def _asked(process: subprocess.Popen[str], what: Any) -> Any:
+    assert process.stdin is not None
+    process.stdin.write(json.dumps(what) + "\n")
+    process.stdin.flush()
+    return _answer(process)
+
+
+def _answer(process: subprocess.Popen[str]) -> Any:
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    assert line, "the server has ended"
+    return json.loads(line)
+
+
+@contextmanager
+def _started(text: str, *arguments: str, **options: Any) -> Iterator[subprocess.Popen[str]]:
+    """A process of that text."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", text, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        **options,
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 @contextmanager
@@ -99,22 +145,10 @@ def server(spark: Any, folder: Path) -> Iterator[Server]:
         "SPARK_DIST_CLASSPATH": os.pathsep.join([*jars, str(folder)]),
         "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1",
     }
-    process = subprocess.Popen(
-        [sys.executable, "-c", _SERVER, json.dumps(settings)],
-        env=environment,
-        cwd=folder,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    with process:
-        try:
-            started = Server(process, "")
-            started.remote = f"sc://127.0.0.1:{started._answer()}"
-            yield started
-        finally:
-            process.kill()
+    with _started(_SERVER, json.dumps(settings), env=environment, cwd=folder) as process:
+        remote = f"sc://127.0.0.1:{_answer(process)}"
+        with _started(_COMMAND, env={**os.environ, "SPARK_REMOTE": remote}) as command:
+            yield Server(process, command)
 
 
 def _compile(gateway: Any, jars: list[str], folder: Path) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from dbsp.commands.process.logs import log_option
 from dbsp.commands.process.options import listed, settings_of, spark_options
 
 spec_option = click.option(
@@ -17,6 +18,9 @@ fallback_option = click.option(
     "--fallback",
     type=click.Choice(["full"]),
     help="Recompute what can't be maintained, at every run; it is refused unless given.",
+)
+refresh_option = click.option(
+    "--refresh", multiple=True, callback=listed, metavar="NAMES", help="Datasets to bring up to date."
 )
 
 
@@ -36,11 +40,10 @@ def pipeline() -> None:
     "--full-refresh", multiple=True, callback=listed, metavar="NAMES", help="Datasets to write anew."
 )
 @click.option("--full-refresh-all", is_flag=True, help="Forget the state and write everything anew.")
-@click.option(
-    "--refresh", multiple=True, callback=listed, metavar="NAMES", help="Datasets to bring up to date."
-)
+@refresh_option
 @fallback_option
 @spark_options
+@log_option
 def run(fallback: str | None, spec: str | None, **options: Any) -> None:
     """Bring the datasets up to date with what has changed in their sources.
 
@@ -60,6 +63,7 @@ def run(fallback: str | None, spec: str | None, **options: Any) -> None:
 @spec_option
 @fallback_option
 @spark_options
+@log_option
 def dry_run(fallback: str | None, spec: str | None, **options: Any) -> None:
     """Check the project, and say of each dataset how it will be kept, and why. Nothing is written.
 
@@ -77,9 +81,13 @@ def dry_run(fallback: str | None, spec: str | None, **options: Any) -> None:
 @click.option(
     "--every", default="10s", show_default=True, metavar="TIME", help="How often sources are looked at."
 )
+@refresh_option
 @fallback_option
 @spark_options
-def watch(fallback: str | None, spec: str | None, every: str, **options: Any) -> None:
+@log_option
+def watch(
+    fallback: str | None, spec: str | None, every: str, refresh: tuple[str, ...], **options: Any
+) -> None:
     """Keep the datasets up to date until Ctrl-C.
 
     \b
@@ -88,7 +96,7 @@ def watch(fallback: str | None, spec: str | None, every: str, **options: Any) ->
     """
     from dbsp.commands.declared.running import watch_project  # noqa: PLC0415
 
-    watch_project(spec, settings_of(options), every, fallback is not None)
+    watch_project(spec, settings_of(options), every, refresh=refresh, fallback=fallback is not None)
 
 
 @pipeline.command()

@@ -7,6 +7,7 @@ from datetime import datetime
 
 import click
 
+from dbsp.commands.process.logs import formatter, log
 from dbsp.declared.asked import Asked
 from dbsp.declared.project.datasets import Dataset, Project, shown
 from dbsp.declared.project.program import Compiled
@@ -15,15 +16,17 @@ from dbsp.declared.refresh import RECOMPUTED, UNCHANGED, Done
 _HEADS = ("dataset", "kind", "kept", "rows in", "rows out", "bytes", "seconds", "full refresh")
 
 
-def said(message: str) -> None:
-    """With the time before it."""
+def said(message: str, **fields: object) -> None:
+    """With the time before it; by `--log json` it is a record, too, with these fields."""
     click.echo(f"{datetime.now():%Y-%m-%d %H:%M:%S}: {message}")
+    if formatter() is not None:
+        log.info("%s", message, extra={"fields": fields})
 
 
 def report(done: Sequence[Done]) -> None:
     """Of a refresh."""
     for one in done:
-        said(f"Flow {shown(one.dataset.name)} has COMPLETED.")
+        said(f"Flow {shown(one.dataset.name)} has COMPLETED.", **_fields(one))
     for line in table([_HEADS, *map(_line, done)]):
         click.echo(line)
 
@@ -47,6 +50,20 @@ def table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
         yield "  ".join(cells).rstrip()
 
 
+def _fields(one: Done) -> dict[str, object]:
+    written = one.written
+    return {
+        "dataset": shown(one.dataset.name),
+        "kind": one.dataset.kind,
+        "kept": one.how,
+        "rows_in": written.inserted,
+        "rows_out": written.retracted,
+        "bytes": written.bytes,
+        "seconds": round(one.seconds, 3),
+        "full_refresh_seconds": round(one.full, 3),
+    }
+
+
 def _line(one: Done) -> tuple[str, ...]:
     written = one.written
     full = f"{one.full:.2f}" if one.full else ""
@@ -60,6 +77,8 @@ def _plan(compiled: Compiled, dataset: Dataset, asked: Asked) -> tuple[str, str]
         return (RECOMPUTED if not dataset.is_streaming and asked.may_recompute(dataset) else "refused"), why
     if dataset.is_sink:
         return "sent", f"its rows are never taken back: those of a step go to {dataset.format}"
+    if dataset.only_grows and compiled.meets_tables(dataset):
+        return "appended", "its rows meet tables as they are when they come, and stay"
     if dataset.only_grows:
         return "appended", "its rows are never taken back: a step adds a file"
     if not dataset.is_stored:

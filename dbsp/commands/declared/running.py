@@ -122,12 +122,14 @@ def _echo_plan(project: Project, compiled: Compiled, asked: Asked) -> None:
         click.echo(line)
 
 
-def watch_project(path: str | None, settings: Settings, every: str, fallback: bool) -> None:
+def watch_project(
+    path: str | None, settings: Settings, every: str, *, refresh: Sequence[str], fallback: bool
+) -> None:
     """Refreshes until Ctrl-C, which ends after the one that it is at; without Spark while they can be."""
     seconds = parse_seconds(every)
     spec = _spec(path)
     modules, key = _read(spec, settings)
-    asked = Asked(fallback=fallback)
+    asked = Asked(refresh=refresh, fallback=fallback)
     with stopping(said) as stop:
         _watch(lambda: _refreshed(spec, settings, asked, key), seconds, stop)
         if stop.is_set():

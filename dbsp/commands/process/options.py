@@ -34,7 +34,7 @@ def defines(context: click.Context, option: click.Parameter, values: tuple[str, 
 
 def listed(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
     """Of several options, and of several values in one."""
-    return tuple(each for value in values for each in value.split(",") if each)
+    return tuple(each.strip() for value in values for each in value.split(",") if each.strip())
 
 
 def configure(context: click.Context, _: click.Parameter, given: str | None) -> None:

@@ -59,7 +59,8 @@ class Flow:
 
     streams: the relations that it reads by STREAM; tables: the catalogue's that it reads; inputs: the
     datasets; their names in full. columns: the names and types of its rows. settings: of `spark.sql`, for its
-    query. changes: of AUTO CDC, what the query says.
+    query. changes: of AUTO CDC, what the query says. as_they_are: those of `tables` that it reads without
+    STREAM.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Flow:
     columns: Mapping[str, str]
     settings: Mapping[str, str] = field(default_factory=dict)
     changes: Changes | None = None
+    as_they_are: frozenset[str] = frozenset()
 
     @property
     def clause(self) -> Clause:
@@ -96,7 +98,7 @@ class Dataset:
     """name: in full, as `quoted` spells it. columns: their names and types; ddl: the same for CREATE TABLE.
 
     format: None where the project names none. options: of a sink. logged: of a table that isn't Spark's own
-    catalogue's where its format has it.
+    catalogue's where its format has it. expectations: what its rows must be, as written.
     """
 
     name: str
@@ -112,6 +114,7 @@ class Dataset:
     format: str | None = None
     options: Mapping[str, str] = field(default_factory=dict)
     logged: Logged | None = None
+    expectations: tuple[Clause, ...] = ()
 
     @property
     def is_stored(self) -> bool:
@@ -138,20 +141,27 @@ class Dataset:
 class Table:
     """One of the catalogue's that the project reads. ddl: its columns. streamed: by STREAM, else as it is.
 
-    logged: None of a table without a log.
+    logged: None of a table without a log. twice: whether it is read in the other way, too.
     """
 
     name: str
     ddl: str
     streamed: bool
     logged: Logged | None = None
+    twice: bool = False
+
+    @property
+    def relation(self) -> str:
+        """Its name in the program; what STREAM has read stays, whatever the table has now."""
+        return self.name if self.streamed or not self.twice else f"{self.name[:-1]} as it is`"
 
 
 @dataclass(frozen=True)
 class Project:
     """datasets: after those that they read. tables: those that none of them is.
 
-    definitions: plans of the JVM that queries read by these names, of functions in Python.
+    definitions: plans of the JVM that queries read by these names, of functions in Python. catalog, database:
+    of a name that leaves them out.
     """
 
     name: str
@@ -159,6 +169,8 @@ class Project:
     datasets: tuple[Dataset, ...]
     tables: tuple[Table, ...]
     definitions: Mapping[str, Any] = field(default_factory=dict)
+    catalog: str = ""
+    database: str = ""
 
     @property
     def stored(self) -> tuple[Dataset, ...]:

@@ -76,10 +76,11 @@ class Remembering:
             return False
         try:
             for table in self.remembered.project.tables:
-                source, before = self.remembered.sources[table.name], known.get(view_name(table.name), {})
+                source = self.remembered.sources[table.relation]
+                before = known.get(view_name(table.relation), {})
                 if before is None:
                     return False
-                self.found[table.name], new = source.news(table.streamed, before)
+                self.found[table.relation], new = source.news(table.streamed, before)
                 size += new
         except Unknown:
             return False
@@ -87,7 +88,7 @@ class Remembering:
 
     def look(self, table: Table, schema: pa.Schema, known: Files | None, compared: bool) -> Arrived:
         """See `Surroundings`; `knows` has looked."""
-        return self.found[table.name]
+        return self.found[table.relation]
 
     def directory(self, dataset: Dataset, ours: bool) -> Path:
         """See `Surroundings`."""

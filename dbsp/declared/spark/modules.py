@@ -12,7 +12,7 @@ import importlib.util
 import os
 import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from dataclasses import dataclass, field
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -51,7 +51,8 @@ def commands_of(file: Path, root: Path) -> list[Any]:
         registry = SparkConnectGraphElementRegistry(session, "")
         registry._client = client = _Client(registry._client)
         try:
-            with graph_element_registration_context(registry), block_session_mutations():
+            # a module's paths are of the spec's directory, whoever runs it from where
+            with chdir(root), graph_element_registration_context(registry), block_session_mutations():
                 specified.loader.exec_module(module)
         except ProgramError as error:
             raise ProgramError(f"{_place(error, file, root)}: {error}") from error

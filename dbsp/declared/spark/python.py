@@ -20,13 +20,13 @@ from dbsp.declared.logs.delta import DELTA
 from dbsp.declared.project.changes import DELETES, SEQUENCE
 from dbsp.declared.project.datasets import quoted
 from dbsp.declared.spark.modules import digest_of, messages_in
-
-_HIDDEN = "dbsp hidden"  # of a name, as in Registering.java
+from dbsp.declared.spark.said import HIDDEN
 
 
 @dataclass(frozen=True)
 class Definition:
-    """plan: of the JVM, not analysed. digest: of what it says. streams: the relations that it streams.
+    """plan: of the JVM, not analysed. digest: of what it says. streams: the relations that it streams;
+    as_they_are: those that it reads otherwise.
 
     tables: those of the catalogue that it reads. Spark names none that a part is of which it has analysed.
     """
@@ -35,6 +35,7 @@ class Definition:
     digest: str
     streams: tuple[str, ...]
     tables: tuple[str, ...] = ()
+    as_they_are: tuple[str, ...] = ()
 
 
 @dataclass
@@ -81,19 +82,24 @@ class Definitions:
         for read in reads:
             _name_logged(read)
         streams = tuple(read.named_table.unparsed_identifier for read in reads if read.is_streaming)
+        plain = tuple(
+            read.named_table.unparsed_identifier
+            for read in reads
+            if read.HasField("named_table") and not read.is_streaming
+        )
         tables = []
         for read in reads:
             if not read.HasField("named_table"):
                 continue
             written = read.named_table.unparsed_identifier
             if self._is_one(written, datasets):
-                read.named_table.unparsed_identifier = f"`{_HIDDEN}`.{written}"
+                read.named_table.unparsed_identifier = f"`{HIDDEN}`.{written}"
             else:
                 tables.append(written)
         self.registering.handle(sent.SerializeToString())
         name = _spelled(self.registering.graph(self.graph).flows().last().identifier().nameParts())
         plan = self.registering.plan(relation.SerializeToString())
-        self.found[name] = Definition(plan, digest, streams, tuple(tables))
+        self.found[name] = Definition(plan, digest, streams, tuple(tables), plain)
 
     def _is_one(self, written: str, datasets: Collection[str]) -> bool:
         """Whether it is the name of a dataset, which may leave out what is in use."""
@@ -103,11 +109,6 @@ class Definitions:
         except PySparkException:  # which is said where it is read
             return False
         return any(f"{before}{name}" in datasets for before in ("", *self.before))
-
-
-def as_written(message: str) -> str:
-    """With the names of datasets as they are."""
-    return message.replace(f"`{_HIDDEN}`.", "")
 
 
 def _spelled(parts: Any) -> str:

@@ -29,13 +29,14 @@ from dbsp.declared.project.datasets import (
     Project,
     Table,
     quoted,
-    shown,
 )
-from dbsp.declared.project.streams import streamed
+from dbsp.declared.project.dialect import Read, read_text
+from dbsp.declared.project.streams import is_read_as_it_is, streamed
 from dbsp.declared.spark.changes import changes_of, changes_start, in_words, of_definition
 from dbsp.declared.spark.logged.analysing import analysing, elsewhere, logged
 from dbsp.declared.spark.modules import Modules, modules_of
-from dbsp.declared.spark.python import Definition, Definitions, as_written
+from dbsp.declared.spark.python import Definition, Definitions
+from dbsp.declared.spark.said import said
 from dbsp.declared.spark.spec import Spec
 from dbsp.sql.text.source import as_it_is
 from dbsp.sql.text.tokens import Cursor, tokens
@@ -44,12 +45,12 @@ from dbsp.sql.text.tokens import Cursor, tokens
 def read_project(spark: SparkSession, spec: Spec, modules: Modules | None = None) -> Project:
     """modules: what those in Python say; they are run unless given. Raises ProgramError."""
     files = spec.files()
-    said = modules_of(files, spec.root) if modules is None else modules
+    ran = modules_of(files, spec.root) if modules is None else modules
     try:
         with analysing(spark):
-            return _Reading(spark, spec).read(files, said)
+            return _Reading(spark, spec).read(files, ran)
     except PySparkException as error:
-        raise ProgramError(as_written(str(error).strip())) from error
+        raise ProgramError(said(str(error))) from error
 
 
 class _Reading:
@@ -63,6 +64,7 @@ class _Reading:
         self.definitions = Definitions(spark)
         self.catalog = spec.read.catalog or spark.catalog.currentCatalog()
         self.database = spec.read.database or spark.catalog.currentDatabase()
+        self.texts: dict[str, Read] = {}
 
     def read(self, files: list[Path], modules: Modules) -> Project:
         conf = self.jvm.PythonUtils.toScalaMap(dict(self.spec.read.configuration))
@@ -77,9 +79,8 @@ class _Reading:
             # a context of its own: what is in use ends with the file
             registration = self.pipelines.graph.SqlGraphRegistrationContext(context)
             with self._of(file):
-                registration.processSqlFile(
-                    file.read_text(encoding="utf-8"), str(file.relative_to(self.spec.root)), self.session
-                )
+                where = str(file.relative_to(self.spec.root))
+                registration.processSqlFile(self._text(where).text, where, self.session)
         defining = {
             _shown(output.identifier()).lower()
             for output in (*_each(context.tables()), *_each(context.views()))
@@ -109,7 +110,10 @@ class _Reading:
             for name in by_target
         ]
         plans = {_definition(name, one): one.plan for name, one in self.definitions.found.items()}
-        return Project(self.spec.name, self.spec.root, _in_order(datasets), self._tables(datasets), plans)
+        return Project(
+            *(self.spec.name, self.spec.root, _in_order(datasets), self._tables(datasets), plans),
+            *(self.catalog, self.database),
+        )
 
     @contextmanager
     def _of(self, file: Path) -> Iterator[None]:
@@ -118,7 +122,7 @@ class _Reading:
             yield
         except PySparkException as error:
             where = file.relative_to(self.spec.root)
-            raise ProgramError(as_written(f"{where}: {str(error).strip()}")) from error
+            raise ProgramError(f"{where}: {said(str(error))}") from error
 
     def _check(self, graph: Any) -> None:
         """Say of a flow that can't be analysed why, which the graph's own error leaves to the log."""
@@ -126,8 +130,8 @@ class _Reading:
             for failure in _each(flow.failure()):
                 name = failure.getClass().getSimpleName()
                 if name not in ("UnresolvedDatasetException", "LoadTableException"):
-                    said = str(failure.getMessage()).strip()
-                    raise ProgramError(f"{self._place(flow.origin())}: {_shown(flow.identifier())}: {said}")
+                    why = said(str(failure.getMessage()))
+                    raise ProgramError(f"{self._place(flow.origin())}: {_shown(flow.identifier())}: {why}")
 
     def _flow(self, flow: Any) -> tuple[str, Flow]:
         """With the name of the dataset that it is of."""
@@ -140,15 +144,18 @@ class _Reading:
         if defined is None:
             query, place = self._query(flow.origin())
             read = list(streamed(query))
+            plain = {name for name in external if is_read_as_it_is(query, _last(name))}
         else:
             query = f"SELECT * FROM {quoted([_definition(_shown(flow.identifier()), defined)])}"
             place = self._place(flow.origin())
             read = [next(streamed(f"STREAM {name}")) for name in defined.streams]
             named = (next(streamed(f"STREAM {name}")) for name in defined.tables)
             external |= {_full(parts, catalog, database) for parts in named}
+            unstreamed = (next(streamed(f"STREAM {name}")) for name in defined.as_they_are)
+            plain = {_full(parts, catalog, database) for parts in unstreamed} & external
         if flow.getClass().getSimpleName() == "AutoCdcMergeFlow":
-            said = of_definition(query, place) if defined is not None else self._in_words(flow.origin())
-            changes = changes_of(self.spark, flow, place, said)
+            words = of_definition(query, place) if defined is not None else self._in_words(flow.origin())
+            changes = changes_of(self.spark, flow, place, words)
         streams = frozenset(_full(parts, catalog, database) for parts in read)
         made = Flow(
             _name(flow.identifier()),
@@ -162,6 +169,7 @@ class _Reading:
             _columns(flow.schema()),
             {key: value for key, value in _pairs(flow.sqlConf()).items() if key.startswith("spark.sql.")},
             changes,
+            frozenset(external - streams | plain),
         )
         return _name(flow.destinationIdentifier()), made
 
@@ -176,6 +184,12 @@ class _Reading:
         statement = str(_option(origin.sqlText()))
         return in_words(statement, lambda at: self._place(origin, statement[:at]))
 
+    def _text(self, file: str) -> Read:
+        """Of a file in SQL."""
+        if file not in self.texts:
+            self.texts[file] = read_text((self.spec.root / file).read_text(encoding="utf-8"), file)
+        return self.texts[file]
+
     def _place(self, origin: Any, before: str = "") -> Place:
         """before: what of the statement comes before it."""
         file, statement = str(_option(origin.filePath())), str(_option(origin.sqlText()) or "")
@@ -183,16 +197,32 @@ class _Reading:
             path = Path(file)
             shorter = path.relative_to(self.spec.root) if path.is_relative_to(self.spec.root) else path
             return Place(str(shorter), int(_option(origin.line()) or 1), 1)
-        text = (self.spec.root / file).read_text(encoding="utf-8")
-        at = max(text.find(statement, max(int(_option(origin.startPosition()) or 0) - 1, 0)), 0) + len(before)
-        return Place(file, *as_it_is(text, file).position(at))
+        text = self._text(file).text
+        return Place(file, *as_it_is(text, file).position(self._start(origin, text, statement) + len(before)))
+
+    def _start(self, origin: Any, text: str, statement: str) -> int:
+        """Where a statement begins in its file's text."""
+        return max(text.find(statement, max(int(_option(origin.startPosition()) or 0) - 1, 0)), 0)
+
+    def _expectations(self, origin: Any) -> tuple[Clause, ...]:
+        """Of the dataset that a statement defines."""
+        statement = str(_option(origin.sqlText()) or "")
+        if not statement:
+            return ()
+        read = self._text(str(_option(origin.filePath())))
+        start = self._start(origin, read.text, statement)
+        return read.within(start, start + len(statement))
 
     def _dataset(self, name: str, output: Any, flows: list[Flow], schema: Any) -> Dataset:
         place = self._place(output.origin())
         if output.getClass().getSimpleName() != "Table":
             if output.getClass().getSimpleName() != "TemporaryView":
                 raise ProgramError(f"{place}: not supported yet: CREATE VIEW; write CREATE TEMPORARY VIEW")
-            return Dataset(name, TEMPORARY_VIEW, place, tuple(flows), flows[0].columns)
+            columns = flows[0].columns
+            return Dataset(
+                *(name, TEMPORARY_VIEW, place, tuple(flows), columns),
+                expectations=self._expectations(output.origin()),
+            )
         assert schema is not None
         return Dataset(
             name,
@@ -207,6 +237,7 @@ class _Reading:
             [str(each) for each in _each(_option(output.clusterCols()) or ())],
             _option(output.format()),
             logged=elsewhere(self.spark, [str(part) for part in _each(output.identifier().nameParts())]),
+            expectations=self._expectations(output.origin()),
         )
 
     def _sink(self, sink: Any, flows: list[Flow], schema: Any, defined: Mapping[str, Any]) -> Dataset:
@@ -228,22 +259,18 @@ class _Reading:
         )
 
     def _tables(self, datasets: list[Dataset]) -> tuple[Table, ...]:
-        readers: dict[str, list[tuple[Flow, bool]]] = {}
+        read: dict[str, set[bool]] = {}
         for dataset in datasets:
             for flow in dataset.flows:
                 for table in flow.tables:
-                    readers.setdefault(table, []).append((flow, table in flow.streams))
+                    by_stream = [True] if table in flow.streams else []
+                    otherwise = [False] if table in flow.as_they_are else []
+                    read.setdefault(table, set()).update(by_stream + otherwise)
         tables = []
-        for name, read in sorted(readers.items()):
-            if {streaming for _, streaming in read} == {True, False}:
-                flow = next(flow for flow, streaming in read if not streaming)
-                raise ProgramError(
-                    f"{flow.place}: not supported yet: table {shown(name)} is read as it is here, and "
-                    "by STREAM elsewhere; read here the streaming table that STREAM fills"
-                )
-            schema = self.spark.table(name)._jdf.schema()
+        for name, ways in sorted(read.items()):
+            ddl = str(self.spark.table(name)._jdf.schema().asNullable().toDDL())
             found = logged(self.spark, next(streamed(f"STREAM {name}")))
-            tables.append(Table(name, str(schema.asNullable().toDDL()), read[0][1], found))
+            tables += [Table(name, ddl, stream, found, len(ways) > 1) for stream in sorted(ways)]
         return tuple(tables)
 
 
@@ -295,6 +322,11 @@ def _option(value: Any) -> Any:
 
 def _name(identifier: Any) -> str:
     return quoted([str(part) for part in _each(identifier.nameParts())])
+
+
+def _last(name: str) -> str:
+    """Of a quoted name its last part, as it is."""
+    return name[:-1].rpartition(".`")[2].lstrip("`").replace("``", "`")
 
 
 def _shown(identifier: Any) -> str:

@@ -7,6 +7,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from dbsp.circuits.errors import Error
 from dbsp.declared.project.datasets import Dataset, Project, shown
+from dbsp.declared.project.dialect import expected
+from dbsp.sql.text.expectations import checked
 
 
 def rows_of(spark: SparkSession, project: Project, dataset: Dataset) -> DataFrame:
@@ -37,4 +39,9 @@ def recompute(spark: SparkSession, project: Project, dataset: Dataset) -> int:
 def _query(session: SparkSession, dataset: Dataset) -> DataFrame:
     (flow,) = dataset.flows
     session.sql(f"USE `{flow.catalog}`.`{flow.database}`")
-    return session.sql(flow.query)
+    rows = session.sql(flow.query)
+    conditions = "".join(
+        part if isinstance(part, str) else part.text
+        for part in checked(shown(dataset.name), (), expected(dataset))
+    )
+    return rows.where(conditions.removeprefix(") WHERE ")) if conditions else rows

@@ -33,7 +33,7 @@ def remembered(spark: SparkSession, project: Project, compiled: Compiled) -> Rem
         found = _source(spark, table, compiled, catalogue)
         if found is None:
             return None
-        sources[table.name] = found
+        sources[table.relation] = found
     own = [dataset for dataset in project.stored if dataset.logged is None]
     if not all(map(Catalog(spark).is_there, own)):  # of a run that was asked for some
         return None
@@ -44,7 +44,7 @@ def remembered(spark: SparkSession, project: Project, compiled: Compiled) -> Rem
 
 
 def _source(spark: SparkSession, table: Table, compiled: Compiled, catalogue: Catalogue) -> Source | None:
-    schema = arrow_schema(compiled.program.inputs[view_name(table.name)])
+    schema = arrow_schema(compiled.program.inputs[view_name(table.relation)])
     if table.logged is not None:
         name = shown(table.name)
         return LoggedSource(name, table.logged, schema, log_of(name, table.logged).schema())

@@ -29,7 +29,8 @@ import scala.collection.Iterator;
  *
  * {"types": [...], "names": [...], "forbidden": [...], "plan": node, null if it calls methods of Java} or {"error": {...}}
  * plan node        {"op", "s", "out": [[name, id, type, nullable, metadata]], "k": children, "o": other fields}
- *                  "parameters" of those that were asked for
+ *                  "parameters" of those that were asked for; if STREAM is said, "streamed", the relations
+ *                  that it is said of, and "twice", those of them that are read without it, too
  * expression node  {"c", "t", "n", "d", "s", "x", "k": children, "o": other fields}; "s": [first, last] source index;
  *                  "x": by which `portable` knows it
  *                  a scalar sub-query: "id", "correlated", "plan"
@@ -247,12 +248,26 @@ public class Dumper {
     return shown;
   }
 
+  /** What the name of a relation has behind it that stands for another where that isn't read by STREAM. */
+  private static final String AS_IT_IS = " as it is";
+
+  /** The relations that the query reads by STREAM. */
+  private final java.util.TreeSet streamed = new java.util.TreeSet();
+  /** Those that it reads without. */
+  private final java.util.TreeSet unstreamed = new java.util.TreeSet();
+
+  private Object lowered(String lower) {
+    Object known = relations.get(lower + AS_IT_IS);
+    return known != null ? known : relations.get(lower);
+  }
+
   /** The relation that a query writes as these parts; null where the program has none. */
-  private String relation(scala.collection.immutable.Seq parts) {
+  private String relation(scala.collection.immutable.Seq parts, boolean stream) {
     boolean live = parts.size() > 1 && "live".equalsIgnoreCase((String) parts.apply(0));
     String written = ((scala.collection.immutable.Seq) (live ? parts.drop(1) : parts)).mkString(".").toLowerCase(java.util.Locale.ROOT);
     for (int i = 0; i < before.length; i++) {
-      Object known = relations.get(before[i] + written);
+      Object known = stream ? relations.get(before[i] + written) : lowered(before[i] + written);
+      if (known != null) (stream ? streamed : unstreamed).add(known);
       if (known != null) return (String) known;
     }
     return null;
@@ -260,6 +275,9 @@ public class Dumper {
 
   /** Relations under the names that Spark has them by; their columns may still be called by the schema's. */
   public static class Relations extends scala.runtime.AbstractPartialFunction {
+    /** Of what is in place of a name: it is passed once more, on the way down. */
+    private static final org.apache.spark.sql.catalyst.trees.TreeNodeTag FOUND =
+        new org.apache.spark.sql.catalyst.trees.TreeNodeTag("dbsp relation");
     private final Dumper dumper;
     private final java.util.Set ctes;
     public Relations(Dumper dumper, java.util.Set ctes) { this.dumper = dumper; this.ctes = ctes; }
@@ -287,18 +305,20 @@ public class Dumper {
       if (!(p instanceof org.apache.spark.sql.catalyst.analysis.UnresolvedRelation)) return other.apply(p);
       org.apache.spark.sql.catalyst.analysis.UnresolvedRelation relation =
           (org.apache.spark.sql.catalyst.analysis.UnresolvedRelation) p;
+      if (relation.getTagValue(FOUND).isDefined()) return other.apply(p);
       scala.collection.immutable.Seq parts = relation.multipartIdentifier();
       String last = (String) parts.last();
       if (parts.size() == 1 && ctes.contains(last.toLowerCase(java.util.Locale.ROOT))) return p;
       LogicalPlan defined = parts.size() == 1 ? (LogicalPlan) dumper.definitions.get(last) : null;
       if (defined != null) return defined.transformDownWithSubqueries(new Relations(dumper, new java.util.HashSet()));
-      String name = dumper.relation(parts);
-      if (name == null) return p;
       // STREAM says that a query reads what is new, which every view does
+      String name = dumper.relation(parts, relation.isStreaming());
+      if (name == null) return p;
       if (dumper.numbered.containsKey(name))
         return new SubqueryAlias(new org.apache.spark.sql.catalyst.AliasIdentifier(last, before(name, parts)), dumper.numbered(name));
       LogicalPlan known = new org.apache.spark.sql.catalyst.analysis.UnresolvedRelation(
           (scala.collection.immutable.Seq) scala.collection.immutable.Nil$.MODULE$.$colon$colon(name), relation.options(), false);
+      known.setTagValue(FOUND, Boolean.TRUE);
       if (name.equalsIgnoreCase(last)) return known;
       // columns may be called by all of the name, though the query has left out what is in use
       return new SubqueryAlias(new org.apache.spark.sql.catalyst.AliasIdentifier(last, before(name, parts)), known);
@@ -311,7 +331,7 @@ public class Dumper {
     LogicalPlan child = alias.child();
     if (!(child instanceof LeafNode) || child instanceof org.apache.spark.sql.execution.LogicalRDD || !child.resolved()) return null;
     String written = alias.identifier().qualifier().mkString(".") + "." + alias.identifier().name();
-    Object name = relations.get(written.toLowerCase(java.util.Locale.ROOT));
+    Object name = lowered(written.toLowerCase(java.util.Locale.ROOT));
     if (name == null) return null;
     LogicalPlan relation = session.table("`" + ((String) name).replace("`", "``") + "`").queryExecution().analyzed();
     List columns = new ArrayList();
@@ -384,10 +404,25 @@ public class Dumper {
     return execution.analyzed();
   }
 
+  private void strings(java.util.Iterator it) {
+    for (boolean first = true; it.hasNext(); first = false) { if (!first) out.append(','); string((String) it.next()); }
+  }
+
   private void query(String text) throws Exception {
     this.text = text;
+    streamed.clear();
+    unstreamed.clear();
     LogicalPlan analyzed = analyzed(text);
-    out.append("{\"names\":[");
+    out.append('{');
+    if (!streamed.isEmpty()) {
+      unstreamed.retainAll(streamed);
+      out.append("\"streamed\":[");
+      strings(streamed.iterator());
+      out.append("],\"twice\":[");
+      strings(unstreamed.iterator());
+      out.append("],");
+    }
+    out.append("\"names\":[");
     Iterator it = analyzed.output().iterator();
     for (boolean first = true; it.hasNext(); first = false) { if (!first) out.append(','); string(((Attribute) it.next()).name()); }
     out.append("],\"forbidden\":[");

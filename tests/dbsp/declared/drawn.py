@@ -12,6 +12,8 @@ from random import Random
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dbsp.declared.asked import Asked
+
 SCHEMA = pa.schema([("k", pa.string()), ("n", pa.int64()), ("v", pa.int64())])
 LISTED = "k STRING, n BIGINT, v BIGINT"
 TABLES, STREAMS = ("first", "second"), ("arrived", "later")
@@ -48,17 +50,30 @@ _STREAMED = (
     "SELECT upper(k) AS k, n + {number} AS n, v FROM STREAM({a})",
     "SELECT k, v AS n, n AS v FROM STREAM {a}",
 )
+# rows that meet a table as it is when they come
+_MEETING = (
+    "SELECT x.k, x.n, y.v FROM STREAM {a} AS x JOIN {b} AS y ON x.k = y.k",
+    "SELECT x.k, y.n, x.v FROM STREAM {a} AS x LEFT JOIN {b} AS y ON x.k = y.k AND y.v > {number}",
+    "SELECT k, n, v FROM STREAM {a} WHERE n IN (SELECT n FROM {b})",
+    "SELECT y.k, y.n, x.v FROM {b} AS y JOIN STREAM {a} AS x ON x.k = y.k WHERE x.v > {number}",
+    "SELECT x.k, x.n, y.n AS v FROM STREAM {a} AS x JOIN (SELECT k, count(*) AS n FROM {b} GROUP BY k) AS y "
+    "ON x.k = y.k",
+)
 _PYTHON = "from pyspark import pipelines as dp\nfrom pyspark.sql import functions as F\n"
 
 
 @dataclass
 class Definitions:
-    """sql, python: the texts. stored: the tables that they make; readable: all that may be read."""
+    """sql, python: the texts. stored: the tables that they make; readable: all that may be read.
+
+    last: materialized views that nothing reads, by their names.
+    """
 
     random: Random
     database: str
     readable: list[str]
     sql: list[str] = field(default_factory=list)
+    last: dict[str, str] = field(default_factory=dict)
     python: list[str] = field(default_factory=lambda: [_PYTHON])
     stored: list[str] = field(default_factory=list)
 
@@ -73,7 +88,10 @@ class Definitions:
             )
         else:
             query = self.random.choice(QUERIES).format(a=a, b=b, number=number)
-            self.sql.append(f"CREATE {kind} {name} AS {query};")
+            parts = (
+                self.random.choice(["", "", "", "PARTITIONED BY (k) "]) if kind != "TEMPORARY VIEW" else ""
+            )
+            self.sql.append(f"CREATE {kind} {name} {parts}AS {query};")
         self.readable.append(name)
         if kind == "MATERIALIZED VIEW":
             self.stored.append(name)
@@ -88,6 +106,39 @@ class Definitions:
             self.sql.append(f"CREATE FLOW {name}_flow AS INSERT INTO {name} BY NAME {query};")
         self.readable.append(name)
         self.stored.append(name)
+
+    def meeting(self, name: str, source: str) -> None:
+        """A streaming table whose rows meet a table, or a materialized view."""
+        b = self.random.choice([*self.readable[:2], self.readable[-1]])
+        query = self.random.choice(_MEETING).format(a=source, b=b, number=self.random.randrange(3))
+        self.sql.append(f"CREATE STREAMING TABLE {name} AS {query};")
+        self.readable.append(name)
+        self.stored.append(name)
+
+    def redraw(self) -> None:
+        """Before a run: views at the end that come, go, or have another query."""
+        for name in ("l_0", "l_1"):
+            if self.random.random() < 0.5:
+                self.last.pop(name, None)
+            if self.random.random() < 0.6:
+                a, b = (self.random.choice(self.readable) for _ in range(2))
+                query = self.random.choice(QUERIES).format(a=a, b=b, number=self.random.randrange(3))
+                self.last[name] = f"CREATE MATERIALIZED VIEW {name} AS {query};"
+
+    def asked(self, run: int) -> tuple[Asked, list[str]]:
+        """Of a run, and as options: all, or one of them anew. No stream reads it, nor does it meet a table:
+        such rows would be others.
+        """
+        anew = self.random.choice([one for one in self.tables if one not in ("s_one", "s_two", "s_met")])
+        if not run or self.random.random() < 0.5:
+            return Asked(), []
+        others = [one for one in self.tables if one != anew]
+        return Asked((anew,), refresh=others), ["--full-refresh", anew, "--refresh", ", ".join(others)]
+
+    @property
+    def tables(self) -> list[str]:
+        """What a run makes now."""
+        return [*self.stored, *self.last]
 
     def of_changes(self, name: str, source: str) -> None:
         """AUTO CDC: `n` is the sequence, whose values are of one event each."""
@@ -104,7 +155,7 @@ class Definitions:
         """Statements in any order."""
         folder.mkdir(parents=True, exist_ok=True)
         self.random.shuffle(self.sql)
-        (folder / "drawn.sql").write_text("\n".join(self.sql))
+        (folder / "drawn.sql").write_text("\n".join([*self.sql, *self.last.values()]))
         (folder / "drawn.py").write_text("".join(self.python))
 
 
@@ -122,8 +173,9 @@ def plain(random: Random, database: str) -> Definitions:
     made.stream("s_two", streams[1])
     made.stream("s_next", random.choice(["s_one", "s_two"]))
     made.view("t_view", "TEMPORARY VIEW")
-    for number in range(6):
+    for number in range(5):
         made.view(f"m_{number}")
+    made.meeting("s_met", random.choice([*streams, "s_one"]))
     return made
 
 

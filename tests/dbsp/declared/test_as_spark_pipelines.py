@@ -15,7 +15,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from dbsp.circuits.errors import Error
-from dbsp.declared.asked import Asked
 from dbsp.declared.opening import opened
 from dbsp.declared.spark.spec import read_spec
 from tests.dbsp.declared.drawn import LISTED, STREAMS, change, changing, plain
@@ -113,14 +112,13 @@ def test_auto_cdc(project, theirs, tmp_path):
     for number in range(ROUNDS):
         for name, made in given.items():
             write(folder, name, number, made[number])
-        ran = theirs.run(spec)
-        assert ran.returncode == 0, ran.stderr
+        status, said = theirs.run(spec)
+        assert status == 0, said
         project.run(sql)
         for table in TABLES:
             assert ours(project, table) == theirs.ask(f"SELECT * FROM {CATALOG}.{DATABASE}.{table}"), table
     write(folder, "events", ROUNDS, [("a", 1, None, 1, 1, "u")])
-    ran = theirs.run(spec)
-    assert "AUTOCDC_MICROBATCH_VALIDATION.NULL_SEQUENCE" in ran.stdout + ran.stderr
+    assert "AUTOCDC_MICROBATCH_VALIDATION.NULL_SEQUENCE" in theirs.run(spec)[1]
     with pytest.raises(Error, match=r"AUTOCDC_MICROBATCH_VALIDATION\.NULL_SEQUENCE"):
         project.run(sql)
 
@@ -152,27 +150,30 @@ def assert_equal(spark: Any, theirs: Server, seed: int, folder: Path) -> None:
         "plain": (plain(random_, sources), f"spark_catalog.theirs_{seed}"),
         "changing": (changing(random_, sources), f"{CATALOG}.theirs_{seed}"),
     }
-    for name, (definitions, database) in drawn.items():
-        definitions.write(folder / name / "definitions")
+    for name, (_, database) in drawn.items():
         write_spec(folder / name, "theirs", database)
         write_spec(folder / name, "ours", f"spark_catalog.ours_{seed}")
     for number in range(ROUNDS):
         change(random_, folder / "sources", number, once)
         for name, (definitions, database) in drawn.items():
-            said = f"{folder / name}, run {number}"
-            ran = theirs.run(folder / name / "theirs.yml")
-            assert ran.returncode == 0, f"{said}: {ran.stderr}"
-            with opened(spark, read_spec(str(folder / name / "ours.yml")), Asked()) as refresh:
-                refresh.run(Asked())
-            for table in definitions.stored:
+            at = f"{folder / name}, run {number}"
+            definitions.redraw()
+            definitions.write(folder / name / "definitions")
+            asked, options = definitions.asked(number)
+            status, said = theirs.run(folder / name / "theirs.yml", *options)
+            assert status == 0, f"{at}: {said}"
+            with opened(spark, read_spec(str(folder / name / "ours.yml")), asked) as refresh:
+                refresh.run(asked)
+            for table in definitions.tables:
                 rows = spark.table(f"spark_catalog.ours_{seed}.{table}")
                 ours = rows.columns, sorted(repr(tuple(row)) for row in rows.collect())
                 theirs.ask(f"REFRESH TABLE {database}.{table}")  # its session remembers files
-                assert ours == theirs.ask(f"SELECT * FROM {database}.{table}"), f"{said}: {table}"
+                assert ours == theirs.ask(f"SELECT * FROM {database}.{table}"), f"{at}: {table}"
 
 
 def write_spec(folder: Path, owner: str, database: str) -> None:
     catalog, schema = database.split(".")
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{owner}.yml").write_text(
         f"name: {owner}\nstorage: file://{folder}/{owner}\ncatalog: {catalog}\nschema: {schema}\n"
         "libraries:\n  - glob:\n      include: definitions/**\n"

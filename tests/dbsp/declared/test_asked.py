@@ -27,6 +27,11 @@ def test_names_may_leave_out_what_is_before_them():
     assert Asked().is_wanted(PROJECT, RAW)
     assert Asked(full_refresh_all=True).is_anew(PROJECT, RAW)
     Asked(full_refresh=["raw", "kept"]).check(PROJECT)
+    beside = dataset("`c`.`other`.`m`", MATERIALIZED_VIEW)
+    several = replace(PROJECT, datasets=(*PROJECT.datasets, beside), catalog="C", database="d")
+    assert Asked(refresh=["M", "other.m"]).is_wanted(several, beside)
+    assert not Asked(refresh=["m"]).is_wanted(several, beside)  # a name without one is the project's
+    assert Asked(refresh=["`m`"]).is_wanted(several, M)
     assert Asked(full_refresh=["kept"]).is_anew(PROJECT, KEPT)
 
 
@@ -35,6 +40,10 @@ def test_names_may_leave_out_what_is_before_them():
     [
         (Asked(refresh=["n"]), "no dataset 'n'; there are: c.d.raw, c.d.m, c.d.kept"),
         (Asked(refresh=["v"]), "no dataset 'v'"),
+        (
+            Asked(("m",), refresh=["d.m"]),
+            "specified for refresh and full refresh cannot overlap: `c`.`d`.`m`",
+        ),
         (
             Asked(full_refresh=["raw"]),
             "--full-refresh c.d.raw without c.d.kept, which has read it as a stream",

@@ -5,11 +5,14 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
+from dbsp.circuits.errors import StateError
+from dbsp.declared.project.datasets import STREAMING_TABLE
 from dbsp.declared.reads import Reads
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.plans.nodes import Scan
 from dbsp.sql.plans.schemas import Field
 from tests.dbsp.build import program, table, view
+from tests.dbsp.declared.made import dataset, flow, project
 
 FIELDS = (Field("a", pa.int64()),)
 PROGRAM = program([table("t", FIELDS), table("u", FIELDS)], [view("v", Scan("t", FIELDS))])
@@ -80,3 +83,15 @@ def test_a_new_state_has_read_nothing(pipeline, tmp_path):
         again = opened(empty, tmp_path)
     assert again.known == {}
     assert again.writer != reads.writer
+
+
+def test_a_streaming_table_may_get_another_flow(pipeline, tmp_path):
+    def streaming(*queries):
+        return project(dataset("`c`.`d`.`s`", STREAMING_TABLE, flows=[flow(each, each) for each in queries]))
+
+    opened(pipeline, tmp_path).note_streams(streaming("SELECT 1 AS a"))
+    reads = Reads(tmp_path / "reads.json")
+    reads.check_streams(streaming("SELECT 1 AS a", "SELECT 2 AS a"))
+    for other in (streaming("SELECT 2 AS a"), streaming("SELECT 2 AS a", "SELECT 3 AS a")):
+        with pytest.raises(StateError, match=r"streaming table c\.d\.s has another query than before"):
+            reads.check_streams(other)

@@ -158,6 +158,58 @@ def test_a_policy_of_full_recomputes_what_could_be_maintained(project):
         project.plan(sql.replace("'full'", "'ful'"))
 
 
+def test_rows_of_a_stream_meet_tables_as_they_are_then(project):
+    project.sql(*SOURCES, "INSERT INTO shops VALUES ('a', 'UK')", "INSERT INTO sale VALUES (1, 'a', 1, NULL)")
+    sql = (
+        "CREATE STREAMING TABLE met AS SELECT id, country FROM STREAM sale LEFT JOIN shops USING (shop);"
+        "CREATE MATERIALIZED VIEW of_now AS SELECT id, country FROM sale LEFT JOIN shops USING (shop);"
+        "CREATE STREAMING TABLE grown AS SELECT id FROM STREAM sale;"
+        "CREATE STREAMING TABLE earlier AS SELECT s.id, g.id AS had FROM STREAM sale AS s "
+        "JOIN grown AS g ON s.id >= g.id;"
+    )
+    project.run(sql)
+    project.sql(
+        "INSERT OVERWRITE shops VALUES ('a', 'FR'), ('b', 'DE')", "INSERT INTO sale VALUES (2, 'b', 1, NULL)"
+    )
+    project.run(sql)
+    assert project.rows("met") == [(1, "UK"), (2, "DE")]
+    assert project.rows("of_now") == [(1, "FR"), (2, "DE")]
+    project.sql("INSERT INTO sale VALUES (0, 'b', 1, NULL)")
+    project.run(sql)
+    assert project.rows("earlier") == [(0, 0), (1, 1), (2, 1), (2, 2)]  # 1 and 2 came before 0
+    with pytest.raises(Error, match=r"--full-refresh \S+\.met, whose rows have met tables as they were then"):
+        project.run(sql, full_refresh=["met"])
+    project.run(sql, full_refresh_all=True)
+    assert project.rows("met") == [(0, "DE"), (1, "FR"), (2, "DE")]
+    assert len(project.rows("earlier")) == 6
+
+
+def test_another_flow_and_expectations(project):
+    project.sql(*SOURCES, "INSERT INTO shops VALUES ('a', 'UK')", "INSERT INTO sale VALUES (1, 'a', 1, NULL)")
+    sql = (
+        "CREATE OR REFRESH STREAMING TABLE s (shop STRING, CONSTRAINT c EXPECT (shop <> 'x') "
+        "ON VIOLATION DROP ROW); CREATE FLOW one AS INSERT INTO s BY NAME SELECT shop FROM STREAM sale;"
+        "CREATE MATERIALIZED VIEW r (CONSTRAINT c EXPECT (shop <> 'x') ON VIOLATION DROP ROW) "
+        "TBLPROPERTIES ('refresh_policy' = 'full') AS SELECT shop FROM shops;"
+        "CREATE MATERIALIZED VIEW m (CONSTRAINT c EXPECT (n < 3) ON VIOLATION FAIL UPDATE) AS "
+        "SELECT count(*) AS n FROM r;"
+    )
+    project.run(sql)
+    more = sql + "CREATE FLOW two AS INSERT INTO s BY NAME SELECT upper(shop) AS shop FROM STREAM shops;"
+    project.sql(
+        "INSERT INTO shops VALUES ('x', 'UK'), ('b', 'UK')", "INSERT INTO sale VALUES (2, 'x', 1, NULL)"
+    )
+    assert project.run(more)["m"].how == INCREMENTAL
+    assert project.rows("s") == [("A",), ("B",), ("X",), ("a",)]
+    assert (project.rows("r"), project.rows("m")) == ([("a",), ("b",)], [(2,)])
+    project.sql("INSERT INTO shops VALUES ('c', 'UK')")
+    with pytest.raises(Error, match=r"a row does not meet the expectation c"):
+        project.run(more)
+    assert (len(project.rows("s")), project.rows("m")) == (4, [(2,)])
+    with pytest.raises(StateError, match=r"streaming table spark_catalog\.\w+\.s has another query"):
+        project.run(sql)
+
+
 def test_only_files_with_rows_that_change_are_written_anew(project):
     project.sql(*SOURCES, "INSERT INTO shops VALUES ('a', 'UK')")
     sql = "CREATE MATERIALIZED VIEW m AS SELECT * FROM shops;"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 
@@ -37,7 +38,17 @@ def test_a_run_and_a_dry_run(project):
     ran = CliRunner().invoke(main, ["pipeline", "run"])
     assert (ran.exit_code, "Run is COMPLETED." in ran.output) == (0, True)
     assert project.rows("m") == [(1, 2), (2, 1)]
-    assert "full" in CliRunner().invoke(main, ["pipeline", "run", "--full-refresh", "m"]).output
+    anew = CliRunner().invoke(main, ["pipeline", "run", "--full-refresh", "m", "--log", "json"])
+    assert "full" in anew.stdout
+    told = [json.loads(line) for line in anew.stderr.splitlines() if line.startswith("{")]
+    (dataset,) = (record for record in told if "dataset" in record)
+    assert {name: dataset[name] for name in ("dataset", "kept", "rows_in", "rows_out", "level")} == {
+        "dataset": f"spark_catalog.{project.database}.m",
+        "kept": "full fill",
+        "rows_in": 2,
+        "rows_out": 0,
+        "level": "INFO",
+    }
     project.write(SQL + "CREATE MATERIALIZED VIEW r AS SELECT rand() AS x FROM t;")
     refused = CliRunner().invoke(main, ["pipeline", "dry-run"])
     assert refused.exit_code == 1

@@ -57,12 +57,60 @@ def test_a_streaming_table_is_one_that_only_grows(tables):
     )
     assert tables.plan(kept).compiled.refused == {}
     refused = (
-        "CREATE STREAMING TABLE x AS\nSELECT a, b FROM STREAM(s) WHERE a NOT IN (SELECT a FROM t);\n"
+        "CREATE STREAMING TABLE x AS\nSELECT a, max(b) AS b FROM STREAM(s) GROUP BY a;\n"
         "CREATE MATERIALIZED VIEW m AS SELECT a FROM t;"
     )
     (why,) = tables.plan(refused).compiled.refused.values()
     assert why.startswith("definitions/definitions.sql:2:")
     assert "would take rows back" in why
+
+
+def test_rows_of_a_stream_meet_what_is_no_stream_when_they_come(tables):
+    sql = (
+        "CREATE STREAMING TABLE x AS SELECT s.a, t.a AS met FROM STREAM(s) LEFT JOIN t ON s.a = t.a;"
+        "CREATE TEMPORARY VIEW v AS SELECT * FROM STREAM s WHERE a IN (SELECT met FROM x);"
+        "CREATE STREAMING TABLE y AS SELECT a FROM STREAM v;"
+        "CREATE STREAMING TABLE z AS SELECT a FROM STREAM y;"
+        "CREATE STREAMING TABLE twice AS SELECT one.a FROM STREAM s AS one JOIN s AS two ON one.a = two.a;"
+    )
+    planned = tables.plan(sql)
+    meets = {one.name.split("`")[-2]: planned.compiled.meets_tables(one) for one in planned.project.stored}
+    assert meets == {"x": True, "y": True, "z": False, "twice": True}
+    assert [(table.name, table.relation, table.streamed) for table in planned.project.tables] == [
+        (
+            f"`spark_catalog`.`{tables.database}`.`s`",
+            f"`spark_catalog`.`{tables.database}`.`s as it is`",
+            False,
+        ),
+        (f"`spark_catalog`.`{tables.database}`.`s`", f"`spark_catalog`.`{tables.database}`.`s`", True),
+        (f"`spark_catalog`.`{tables.database}`.`t`", f"`spark_catalog`.`{tables.database}`.`t`", False),
+    ]
+    both = (
+        "CREATE STREAMING TABLE x AS SELECT a FROM STREAM(s);"
+        "CREATE STREAMING TABLE y AS SELECT x.a FROM STREAM(x) AS x JOIN x AS o ON x.a = o.a;"
+    )
+    (why,) = tables.plan(both).compiled.refused.values()
+    assert "x' is read by STREAM and without in one query" in why
+
+
+def test_expectations_have_their_places(tables):
+    sql = (
+        "CREATE OR REFRESH MATERIALIZED VIEW m (CONSTRAINT c EXPECT (a > 0) ON VIOLATION DROP ROW)\n"
+        "AS SELECT a FROM t;\n"
+        "CREATE MATERIALIZED VIEW n (a INT,\n"
+        "  CONSTRAINT d EXPECT (aa > 0) ON VIOLATION FAIL UPDATE) AS SELECT a FROM t;"
+    )
+    planned = tables.plan(sql)
+    (why,) = planned.compiled.refused.values()
+    assert why.startswith("definitions/definitions.sql:4:24: unknown column 'aa'")
+    changes = (
+        "CREATE STREAMING TABLE c (CONSTRAINT d EXPECT (a > 0) ON VIOLATION DROP ROW) "
+        "FLOW AUTO CDC FROM STREAM s KEYS (a) SEQUENCE BY b;"
+    )
+    with pytest.raises(
+        ProgramError, match=r"definitions.sql:1:27: not supported yet: an expectation of AUTO CDC"
+    ):
+        tables.plan(changes)
 
 
 def test_settings_that_change_what_queries_mean_are_refused(tables):

@@ -67,3 +67,13 @@ def test_only_modules_in_python_run(tmp_path):
 def test_what_a_module_may_not(tmp_path, text, said):
     with pytest.raises(ProgramError, match=said):
         digests(tmp_path, text)
+
+
+def test_paths_of_a_module_are_of_the_specs_directory(tmp_path):
+    (tmp_path / "names.txt").write_text("one two")
+    text = (
+        "from pathlib import Path\nfrom pyspark import pipelines as dp\n"
+        "for name in Path('names.txt').read_text().split():\n"
+        "    dp.materialized_view(name=name)(lambda: spark.range(3))\n"
+    )
+    assert len(digests(tmp_path, text)) == 4

@@ -58,11 +58,6 @@ def test_datasets_come_after_what_they_read(project):
         ("CREATE TABLE x (a INT);", "^definitions/definitions.sql: .*Unsupported plan CreateTable parsed"),
         ("CREATE STREAMING TABLE x AS SELECT * FROM t;", "BATCH_RELATION_FOR_STREAMING_TABLE"),
         ("SELEC 1;", "^definitions/definitions.sql: .*PARSE_SYNTAX_ERROR"),
-        (
-            "CREATE STREAMING TABLE x AS SELECT a FROM STREAM t;"
-            "CREATE MATERIALIZED VIEW y AS SELECT a FROM t;",
-            "is read as it is here, and by STREAM elsewhere",
-        ),
     ],
 )
 def test_what_is_wrong_is_said_in_sparks_words(project, sql, message):

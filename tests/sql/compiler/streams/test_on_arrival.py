@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dbsp.circuits.expressions.nodes import Column
-from dbsp.sql.compiler.streams.on_arrival import on_arrival
+from dbsp.sql.compiler.streams.on_arrival import follows, on_arrival
 from dbsp.sql.plans.nodes import ArrivalJoin, Distinct, Filter, Join, Project
 from dbsp.sql.plans.nodes.join import join_schema
 from dbsp.sql.plans.plan import Plan
@@ -59,3 +59,24 @@ def test_the_stream_may_be_on_the_right_of_an_inner_join() -> None:
 )
 def test_other_joins_stay(plan: Join, streams: set[str], grows: dict[str, bool]) -> None:
     assert on_arrival(plan, streams, grows) == plan
+
+
+def test_what_is_no_stream_may_be_read_as_it_is() -> None:
+    """Though it only grows, as a streaming table reads it."""
+    assert isinstance(on_arrival(joined(T, U), {"t"}, GROWS, as_it_is=True), ArrivalJoin)
+    two = joined(T, U)
+    assert on_arrival(two, {"t", "u"}, GROWS, as_it_is=True) == two
+
+
+@pytest.mark.parametrize(
+    ("plan", "streams", "later"),
+    [
+        (joined(T, U), {"t"}, None),
+        (Filter(joined(T, U), positive(0)), {"t", "u"}, None),
+        (joined(T, T), {"t"}, None),
+        (Distinct(joined(T, U, "full")), {"t"}, "u"),
+        (joined(Distinct(U), T, "left"), {"t"}, "u"),
+    ],
+)
+def test_what_rows_meet_later_than_when_they_come(plan: Plan, streams: set[str], later: str | None) -> None:
+    assert follows(on_arrival(plan, streams, GROWS, as_it_is=True), streams) == later
