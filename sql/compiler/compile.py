@@ -7,13 +7,14 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from dbsp.circuits.errors import ProgramError, did_you_mean
+from dbsp.circuits.errors import did_you_mean
 from dbsp.circuits.expressions.nodes import Column
 from dbsp.sql.catalyst import Catalyst, compile_session
 from dbsp.sql.catalyst.arrival.arrived import numbered_by_arrival
 from dbsp.sql.catalyst.order import order_of
 from dbsp.sql.catalyst.plans import plan
 from dbsp.sql.catalyst.widened import widened
+from dbsp.sql.compiler.keys.shown import with_keys_shown
 from dbsp.sql.compiler.recursion import relations_in, too_early
 from dbsp.sql.compiler.recursive_views import Recursions
 from dbsp.sql.compiler.registered import add_function, add_sql_function, declare_function
@@ -116,9 +117,9 @@ class Compiler:
     scope: Scope
     inserts: list[Insert] = field(default_factory=list)
     recursions: Recursions = field(init=False)
-    # views that read streams without history and say no STREAM, which no SELECT STREAM has read yet, and what
-    # is said of those that may not stay so
-    unread: dict[str, tuple[ProgramError | None, Plan]] = field(default_factory=dict)
+    # of views that read streams without history and say no STREAM, which no SELECT STREAM has read yet, the
+    # texts, but of those that may stay so, and the plans
+    unread: dict[str, tuple[Slice | None, Plan]] = field(default_factory=dict)
     # the plans of views as they are written, before columns are left out that nothing reads
     written: dict[str, Plan] = field(default_factory=dict)
 
@@ -127,9 +128,14 @@ class Compiler:
 
     def program(self) -> Program:
         scope = self.scope
-        for error, _ in self.unread.values():
-            if error is not None:
-                raise error
+        for text, read in self.unread.values():
+            lacking = [name for name in read.scanned() if not self._has_history(name)]
+            if text is not None and lacking:
+                raise without_history(self.source, text, min(lacking))
+        if scope.shows_key:
+            keys = keys_of(scope.defined.tables, scope.defined.views)
+            views, written = scope.defined.views, self._written()
+            scope.defined.views, self.inserts = with_keys_shown(views, self.inserts, written, keys)
         check_targets(scope.defined.tables.values(), self.inserts, scope.defined.views)
         inputs = inputs_of(scope.defined.tables, self.inserts)
         for name, statement in scope.defined.definitions.items():
@@ -222,9 +228,14 @@ class Compiler:
         )
 
     def _final(self, view: View, column: str, start: int) -> View:
-        """The view whose rows leave once, when the waterline has passed the column."""
+        """The view whose rows leave once, when the waterline has passed the column.
+
+        column: its name, or its place, from 0.
+        """
         names = [field.name for field in view.schema]
         at = next((i for i, name in enumerate(names) if name.lower() == column.lower()), None)
+        if at is None and column.isdecimal() and int(column) < len(names):
+            at = int(column)
         if at is None:
             message = f"emit_final: unknown column '{column}' in '{view.name}'; columns: {', '.join(names)}"
             raise self.source.error(start, message + did_you_mean(column, names))
@@ -287,8 +298,7 @@ class Compiler:
         if streaming:
             self._serve(optimized)
         elif history is False:
-            error = without_history(self.source, text, optimized, self.scope.defined.streams)
-            self.unread[name] = None if kind == "local" else error, optimized
+            self.unread[name] = None if kind == "local" else text, optimized
         if history is not None:
             self.scope.defined.streams[name] = history
         if optimized.forgets(self.scope.defined.forgetful):
@@ -315,6 +325,16 @@ class Compiler:
             if read is not None:
                 self._serve(read)
 
+    def _has_history(self, name: str) -> bool:
+        """Whether a relation is kept: a table, a view that a stream reads too, and what is made of such."""
+        if self.scope.defined.streams.get(name) is not False:
+            return True
+        view = self.scope.defined.views.get(name)
+        if view is None:
+            return False
+        kept = view.kind != "local" and name not in self.unread
+        return kept or all(map(self._has_history, view.plan.scanned()))
+
     def _insert(self, statement: InsertInto) -> None:
         target = find_target(self.source, statement, self.scope.defined.tables, self.scope.defined.views)
         definition = self.scope.defined.definitions[target.name]
@@ -326,11 +346,15 @@ class Compiler:
             message = f"not supported yet: PARTITIONED BY of '{target.name}', which is written: {why}"
             raise self.source.error(definition.partitioned, message)
         view = self._inserted_view(statement)
-        exact = self.scope.defined.exact_views()
-        written = {name: plan for name, plan in self.written.items() if name in exact}
         keys = keys_of(self.scope.defined.tables, self.scope.defined.views)
         statement, view, unselected = with_hidden_key(
-            statement, view, self.written.get(view.name), written, keys, target, self._name_of(statement)
+            statement,
+            view,
+            self.written.get(view.name),
+            self._written(),
+            keys,
+            target,
+            self._name_of(statement),
         )
         self.scope.defined.views[view.name] = view
         key = keys_of(self.scope.defined.tables, self.scope.defined.views)[view.name]
@@ -339,6 +363,11 @@ class Compiler:
         self.inserts.append(
             fitted(self.source, statement, view, key, target, self.inserts, filled, promise, unselected)
         )
+
+    def _written(self) -> dict[str, Plan]:
+        """The plans of the views that are their plans' rows."""
+        exact = self.scope.defined.exact_views()
+        return {name: plan for name, plan in self.written.items() if name in exact}
 
     def _inserted_view(self, statement: InsertInto) -> View:
         """The view itself for `SELECT * FROM view`, else an anonymous one of the query."""
