@@ -22,13 +22,13 @@ from dbsp.sql.compiler.scope import Scope, renamed
 from dbsp.sql.compiler.session_statements import add_session_statement
 from dbsp.sql.compiler.shown_order import shown_order
 from dbsp.sql.compiler.sources.bad_rows import check_mode, keeps_bad_rows
+from dbsp.sql.compiler.streams.histories import Histories
 from dbsp.sql.compiler.streams.on_arrival import on_arrival
 from dbsp.sql.compiler.streams.select_stream import (
     Relations,
     check_stream,
     emission_of_stream,
     is_streaming,
-    without_history,
     words_of,
 )
 from dbsp.sql.compiler.streams.watermarks import with_watermarks
@@ -58,7 +58,7 @@ from dbsp.sql.text.emission_clauses import resolved
 from dbsp.sql.text.expectations import checked
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.statements import InsertInto, Statement, has_lateness, statements
-from dbsp.sql.text.tokens import Slice
+from dbsp.sql.text.tokens import Slice, Token
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -117,21 +117,17 @@ class Compiler:
     scope: Scope
     inserts: list[Insert] = field(default_factory=list)
     recursions: Recursions = field(init=False)
-    # of views that read streams without history and say no STREAM, which no SELECT STREAM has read yet, the
-    # texts, but of those that may stay so, and the plans
-    unread: dict[str, tuple[Slice | None, Plan]] = field(default_factory=dict)
+    histories: Histories = field(init=False)
     # the plans of views as they are written, before columns are left out that nothing reads
     written: dict[str, Plan] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.recursions = Recursions(self.scope)
+        self.histories = Histories(self.scope)
 
     def program(self) -> Program:
         scope = self.scope
-        for text, read in self.unread.values():
-            lacking = [name for name in read.scanned() if not self._has_history(name)]
-            if text is not None and lacking:
-                raise without_history(self.source, text, min(lacking))
+        self.histories.check()
         if scope.shows_key:
             keys = keys_of(scope.defined.tables, scope.defined.views)
             views, written = scope.defined.views, self._written()
@@ -296,9 +292,9 @@ class Compiler:
         )
         history = check_stream(query, text, optimized, relations, kind, asked, order)
         if streaming:
-            self._serve(optimized)
+            self.histories.serve(optimized)
         elif history is False:
-            self.unread[name] = None if kind == "local" else text, optimized
+            self.histories.add(name, kind, text, optimized)
         if history is not None:
             self.scope.defined.streams[name] = history
         if optimized.forgets(self.scope.defined.forgetful):
@@ -318,23 +314,6 @@ class Compiler:
         )
         return view, dumped
 
-    def _serve(self, plan: Plan) -> None:
-        """A stream reads these views, so that they are there for it."""
-        for name in plan.scanned():
-            _, read = self.unread.pop(name, (None, None))
-            if read is not None:
-                self._serve(read)
-
-    def _has_history(self, name: str) -> bool:
-        """Whether a relation is kept: a table, a view that a stream reads too, and what is made of such."""
-        if self.scope.defined.streams.get(name) is not False:
-            return True
-        view = self.scope.defined.views.get(name)
-        if view is None:
-            return False
-        kept = view.kind != "local" and name not in self.unread
-        return kept or all(map(self._has_history, view.plan.scanned()))
-
     def _insert(self, statement: InsertInto) -> None:
         target = find_target(self.source, statement, self.scope.defined.tables, self.scope.defined.views)
         definition = self.scope.defined.definitions[target.name]
@@ -346,6 +325,10 @@ class Compiler:
             message = f"not supported yet: PARTITIONED BY of '{target.name}', which is written: {why}"
             raise self.source.error(definition.partitioned, message)
         view = self._inserted_view(statement)
+        if statement.by_name:
+            at = statement.query.start
+            named = tuple(Token("word", column.name, at, at) for column in view.schema)
+            statement = replace(statement, columns=named)
         keys = keys_of(self.scope.defined.tables, self.scope.defined.views)
         statement, view, unselected = with_hidden_key(
             statement,

@@ -163,8 +163,8 @@ WINDOWED = {name: (QUERY, clause) for name, clause in CLAUSES.items()} | {
     f"{shape}_{name}": (query, CLAUSES[name]) for shape, query in BARE.items() for name in BARE_CLAUSES
 }
 WINDOWED |= {name: (PLAIN, clause) for name, clause in RATES.items()}
-WINDOWED |= {f"all_{name}": (EVERYTHING, clause) for name, clause in RATES.items()}
-WINDOWED |= {f"all_{name}": (EVERYTHING, CLAUSES[name]) for name in ("count3", "delay0", "delay2")}
+EVER = {"each2minutes": RATES["each2minutes"], "count3": CLAUSES["count3"], "delay2": CLAUSES["delay2"]}
+WINDOWED |= {f"all_{name}": (EVERYTHING, clause) for name, clause in EVER.items()}
 WINDOWS = Program(
     (TABLE,),
     tuple(View(name, query, None, emission=clause.sql) for name, (query, clause) in WINDOWED.items()),

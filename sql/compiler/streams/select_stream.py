@@ -152,7 +152,8 @@ _A_MONOTONIC = (
 def _check_node(
     source: Source, word: Token, inside: Sequence[Token], node: Plan, relations: Relations
 ) -> None:
-    if isinstance(node, Aggregate) and not node.monotonic(relations.monotonic):
+    of_stream = bool(node.scanned() & relations.streams.keys())
+    if isinstance(node, Aggregate) and of_stream and not node.monotonic(relations.monotonic):
         group = next((t for t in inside if t.upper == "GROUP"), word)
         sets = " in each of its sets" if isinstance(node.input, Expand) else ""
         raise source.error(group.start, f"GROUP BY of a stream needs{sets} {_A_MONOTONIC}")

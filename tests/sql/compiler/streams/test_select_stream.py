@@ -201,6 +201,8 @@ def nodes(plan: Any) -> list[str]:
         "SELECT STREAM units FROM orders WHERE EXISTS (SELECT * FROM product WHERE id = product)",
         "SELECT STREAM FLOOR(rowtime TO HOUR) AS h, name, count(*) AS n FROM orders JOIN product "
         "ON product = id GROUP BY FLOOR(rowtime TO HOUR), name",
+        "SELECT STREAM units, n FROM orders LEFT JOIN (SELECT id, count(*) AS n FROM product GROUP BY id) "
+        "ON product = id",
     ],
 )
 def test_a_stream_meets_a_table_that_changes_when_its_rows_come(spark: Any, query: str) -> None:
