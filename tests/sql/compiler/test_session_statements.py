@@ -43,7 +43,6 @@ def test_state_must_be_bounded_where_the_program_says_so() -> None:
     error = "1:1: SET strict = true, and 3 states can grow without bound: "
     check_program_refused(f"SET strict = true; {bag}", error)
     check_program_refused(f"{PROGRAM}\nSET strict = maybe", "2:1: SET strict = true, or false")
-    check_program_refused(f"{PROGRAM}\nSET show_key = maybe", "2:1: SET show_key = true, or false")
 
 
 def test_names_belong_to_the_schema_in_use() -> None:
