@@ -25,6 +25,7 @@ from dbsp.commands.process.options import (
     program_options,
     running_options,
     settings_of,
+    show_key_option,
     state_option,
     verify_option,
 )
@@ -56,6 +57,7 @@ def main() -> None:
     "--output", type=click.Choice(["json", "text", "csv", "table"]), default="json", show_default=True
 )
 @changelog_option
+@show_key_option
 @verify_option
 @evolve_options
 @keep_options
@@ -70,6 +72,7 @@ def step(
     state: str | None,
     output: str,
     changelog: str,
+    show_key: bool,
     verify: str,
     evolve: bool,
     backfill: str | None,
@@ -108,6 +111,7 @@ def step(
         backfill,
         keep_steps,
         keep_for,
+        show_key,
     )
     if expect is not None:
         difference = compare(lines, expect)
@@ -128,6 +132,7 @@ def step(
     help="How changes are shown; live-table on a terminal, else json.",
 )
 @changelog_option
+@show_key_option
 @click.option("--ui", is_flag=True, help="Serve Spark's web interface.")
 def run(program: str, once: bool, output: str | None, changelog: str, ui: bool, **options: Any) -> None:
     """Run the program on Spark: rows from the sources of its tables, changes to its sinks.

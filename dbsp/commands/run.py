@@ -13,6 +13,7 @@ from dbsp.commands.process.traces import tracing
 from dbsp.commands.shown.display import display
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.running.spark.settings import Settings
+from dbsp.sql.compiler.load import load_program
 
 
 def run_program(
@@ -34,11 +35,12 @@ def run_program(
     keep_steps: int | None = None,
     keep_for: str | None = None,
     otlp: str | None = None,
+    show_key: bool = False,
 ) -> None:
     """Run until the sources are exhausted (once) or Ctrl-C. Raises Error.
 
     every: such as '1s'. output: live-table, table, csv or json; None: live-table on a terminal, else json.
-    settings: of the Spark session. otlp: where traces go.
+    settings: of the Spark session. otlp: where traces go. show_key: see `sql/compiler/keys/shown.py`.
     """
     seconds = None if every is None else parse_seconds(every)
     from dbsp.pipeline.spark.runs.streaming import expected_steps, run  # noqa: PLC0415
@@ -50,7 +52,7 @@ def run_program(
     with (
         tracing(otlp, Path(program).name) as tracer,
         Pipeline(
-            program,
+            load_program(Path(program), define=define, session=spark, show_key=True) if show_key else program,
             tracer=tracer,
             define=define,
             state=state,

@@ -182,13 +182,28 @@ class Edits:
         if statement.rows is not None:
             rows = self._filled(table, whole_rows(table, statement.rows, timezone))
         else:
-            rows = self._new(table, statement.columns, self._asked(_cast_query(statement), statement.ctes))
+            columns = self._named(statement) if statement.by_name else statement.columns
+            asked = _cast_query(table, columns, statement.query)
+            rows = self._new(table, columns, self._asked(asked, statement.ctes))
         come = ZSet(rows, np.ones(rows.num_rows, dtype=np.int64))
         gone = None
         if table.primary_key and (self.strict or statement.conflict is not None):
             gone, come = self._with_keys(statement, come)
         self._queue(table, gone, come)
         return len(come)
+
+    def _named(self, statement: Insert) -> tuple[str, ...]:
+        """The table's columns as the query calls its own. Raises DataError for one that isn't the table's."""
+        table = statement.table
+        none = f"SELECT * FROM ({statement.query}) AS given WHERE false"
+        names = {one.name.lower(): one.name for one in table.schema}
+        found = []
+        for name in self._asked(none, statement.ctes).rows.schema.names:
+            if name.lower() not in names:
+                listed = ", ".join(names.values())
+                raise DataError(f"table '{table.name}' has no column '{name}'; columns: {listed}")
+            found.append(names[name.lower()])
+        return tuple(found)
 
     def _new(self, table: Table, names: Sequence[str], found: ZSet) -> pa.RecordBatch:
         """Rows that have these columns, each as often as it was found; defaults, or NULL, in the others."""
@@ -348,15 +363,15 @@ def _called(table: Table, where: Where) -> str:
     return f"{quoted} AS `{where.name}`" if where.name else quoted
 
 
-def _cast_query(statement: Insert) -> str:
+def _cast_query(table: Table, columns: Sequence[str], query: str) -> str:
     """Its rows, each column as the table's: values of SQL are cast as an assignment is."""
-    types = {one.name: one.type for one in statement.table.schema}
-    names = [f"c{i}" for i in range(len(statement.columns))]
+    types = {one.name: one.type for one in table.schema}
+    names = [f"c{i}" for i in range(len(columns))]
     made = [
         f"CAST({name} AS {ddl(types[column])}) AS `{column}`"
-        for name, column in zip(names, statement.columns, strict=True)
+        for name, column in zip(names, columns, strict=True)
     ]
-    return f"SELECT {', '.join(made)} FROM ({statement.query}) AS given ({', '.join(names)})"
+    return f"SELECT {', '.join(made)} FROM ({query}) AS given ({', '.join(names)})"
 
 
 def _key(table: Table) -> list[int]:

@@ -119,13 +119,22 @@ def _columns(cursor: Cursor, table: Table) -> tuple[str, ...]:
 
 
 def _insert(cursor: Cursor, program: Program) -> Insert:
+    cursor.accept("TABLE")
     table = table_named(cursor, program)
-    is_listed = cursor.sees("(") and cursor.ahead(1).upper not in (
-        "SELECT",
-        "WITH",
-        "VALUES",
-        "FROM",
-        "TABLE",
+    by_name = cursor.accept("BY", "NAME")
+    if by_name and cursor.sees("VALUES"):
+        cursor.fail("VALUES have no names; list the columns: INSERT INTO t (a, b) VALUES (...)")
+    is_listed = (
+        not by_name
+        and cursor.sees("(")
+        and cursor.ahead(1).upper
+        not in (
+            "SELECT",
+            "WITH",
+            "VALUES",
+            "FROM",
+            "TABLE",
+        )
     )
     columns = _columns(cursor, table) if is_listed else tuple(field.name for field in table.schema)
     start = cursor.at
@@ -138,7 +147,7 @@ def _insert(cursor: Cursor, program: Program) -> Insert:
     cursor.at = stop
     if not query.strip():
         cursor.fail("expected VALUES (...) or a query")
-    return Insert(table, columns, None, query, _conflict(cursor, table))
+    return Insert(table, columns, None, query, _conflict(cursor, table), by_name=by_name)
 
 
 def _selects(cursor: Cursor, stop: int) -> str | None:

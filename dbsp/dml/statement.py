@@ -19,7 +19,9 @@ class Conflict:
 
 @dataclass(frozen=True)
 class Insert:
-    """rows: values by column, or as Arrow; None: those of `query`, whose columns are these in their order."""
+    """rows: values by column, or as Arrow; None: those of `query`, whose columns are these in their order or,
+    by_name, are called as the table's.
+    """
 
     table: Table
     columns: tuple[str, ...]
@@ -27,6 +29,7 @@ class Insert:
     query: str = ""
     conflict: Conflict | None = None
     ctes: str = ""
+    by_name: bool = False
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,14 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from dbsp.circuits.errors import ProgramError, did_you_mean
+from dbsp.circuits.errors import did_you_mean
 from dbsp.circuits.expressions.nodes import Column
 from dbsp.sql.catalyst import Catalyst, compile_session
 from dbsp.sql.catalyst.arrival.arrived import numbered_by_arrival
 from dbsp.sql.catalyst.order import order_of
 from dbsp.sql.catalyst.plans import plan
 from dbsp.sql.catalyst.widened import widened
+from dbsp.sql.compiler.keys.shown import with_keys_shown
 from dbsp.sql.compiler.recursion import relations_in, too_early
 from dbsp.sql.compiler.recursive_views import Recursions
 from dbsp.sql.compiler.registered import add_function, add_sql_function, declare_function
@@ -21,13 +22,13 @@ from dbsp.sql.compiler.scope import Scope, renamed
 from dbsp.sql.compiler.session_statements import add_session_statement
 from dbsp.sql.compiler.shown_order import shown_order
 from dbsp.sql.compiler.sources.bad_rows import check_mode, keeps_bad_rows
+from dbsp.sql.compiler.streams.histories import Histories
 from dbsp.sql.compiler.streams.on_arrival import follows, on_arrival
 from dbsp.sql.compiler.streams.select_stream import (
     Relations,
     check_stream,
     emission_of_stream,
     is_streaming,
-    without_history,
     words_of,
 )
 from dbsp.sql.compiler.streams.watermarks import with_watermarks
@@ -57,7 +58,7 @@ from dbsp.sql.text.emission_clauses import resolved
 from dbsp.sql.text.expectations import checked
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.statements import InsertInto, Statement, has_lateness, statements
-from dbsp.sql.text.tokens import Slice
+from dbsp.sql.text.tokens import Slice, Token
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -116,20 +117,21 @@ class Compiler:
     scope: Scope
     inserts: list[Insert] = field(default_factory=list)
     recursions: Recursions = field(init=False)
-    # views that read streams without history and say no STREAM, which no SELECT STREAM has read yet, and what
-    # is said of those that may not stay so
-    unread: dict[str, tuple[ProgramError | None, Plan]] = field(default_factory=dict)
+    histories: Histories = field(init=False)
     # the plans of views as they are written, before columns are left out that nothing reads
     written: dict[str, Plan] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.recursions = Recursions(self.scope)
+        self.histories = Histories(self.scope)
 
     def program(self) -> Program:
         scope = self.scope
-        for error, _ in self.unread.values():
-            if error is not None:
-                raise error
+        self.histories.check()
+        if scope.shows_key:
+            keys = keys_of(scope.defined.tables, scope.defined.views)
+            views, written = scope.defined.views, self._written()
+            scope.defined.views, self.inserts = with_keys_shown(views, self.inserts, written, keys)
         check_targets(scope.defined.tables.values(), self.inserts, scope.defined.views)
         inputs = inputs_of(scope.defined.tables, self.inserts)
         for name, statement in scope.defined.definitions.items():
@@ -223,9 +225,14 @@ class Compiler:
         )
 
     def _final(self, view: View, column: str, start: int) -> View:
-        """The view whose rows leave once, when the waterline has passed the column."""
+        """The view whose rows leave once, when the waterline has passed the column.
+
+        column: its name, or its place, from 0.
+        """
         names = [field.name for field in view.schema]
         at = next((i for i, name in enumerate(names) if name.lower() == column.lower()), None)
+        if at is None and column.isdecimal() and int(column) < len(names):
+            at = int(column)
         if at is None:
             message = f"emit_final: unknown column '{column}' in '{view.name}'; columns: {', '.join(names)}"
             raise self.source.error(start, message + did_you_mean(column, names))
@@ -289,10 +296,9 @@ class Compiler:
         )
         history = check_stream(query, text, optimized, relations, kind, asked, order)
         if streaming:
-            self._serve(optimized)
+            self.histories.serve(optimized)
         elif history is False:
-            error = without_history(self.source, text, optimized, self.scope.defined.streams)
-            self.unread[name] = None if kind == "local" else error, optimized
+            self.histories.add(name, kind, text, optimized)
         if history is not None:
             self.scope.defined.streams[name] = history
         if optimized.forgets(self.scope.defined.forgetful):
@@ -330,13 +336,6 @@ class Compiler:
             )
         return plan
 
-    def _serve(self, plan: Plan) -> None:
-        """A stream reads these views, so that they are there for it."""
-        for name in plan.scanned():
-            _, read = self.unread.pop(name, (None, None))
-            if read is not None:
-                self._serve(read)
-
     def _insert(self, statement: InsertInto) -> None:
         target = find_target(self.source, statement, self.scope.defined.tables, self.scope.defined.views)
         definition = self.scope.defined.definitions[target.name]
@@ -348,11 +347,19 @@ class Compiler:
             message = f"not supported yet: PARTITIONED BY of '{target.name}', which is written: {why}"
             raise self.source.error(definition.partitioned, message)
         view = self._inserted_view(statement)
-        exact = self.scope.defined.exact_views()
-        written = {name: plan for name, plan in self.written.items() if name in exact}
+        if statement.by_name:
+            at = statement.query.start
+            named = tuple(Token("word", column.name, at, at) for column in view.schema)
+            statement = replace(statement, columns=named)
         keys = keys_of(self.scope.defined.tables, self.scope.defined.views)
         statement, view, unselected = with_hidden_key(
-            statement, view, self.written.get(view.name), written, keys, target, self._name_of(statement)
+            statement,
+            view,
+            self.written.get(view.name),
+            self._written(),
+            keys,
+            target,
+            self._name_of(statement),
         )
         self.scope.defined.views[view.name] = view
         key = keys_of(self.scope.defined.tables, self.scope.defined.views)[view.name]
@@ -361,6 +368,11 @@ class Compiler:
         self.inserts.append(
             fitted(self.source, statement, view, key, target, self.inserts, filled, promise, unselected)
         )
+
+    def _written(self) -> dict[str, Plan]:
+        """The plans of the views that are their plans' rows."""
+        exact = self.scope.defined.exact_views()
+        return {name: plan for name, plan in self.written.items() if name in exact}
 
     def _inserted_view(self, statement: InsertInto) -> View:
         """The view itself for `SELECT * FROM view`, else an anonymous one of the query."""

@@ -21,6 +21,8 @@ from dbsp.sql.plans.program import Program
 _MAY_BE_FILES = re.compile(
     r"""(?:\b(?:FROM|JOIN)|,)(?:\s|--[^\n]*\n|/\*.*?\*/)*['"]""", re.IGNORECASE | re.DOTALL
 )
+# a statement of its own, whatever the program's text ends in
+SHOW_KEY = "\n;\nSET show_key = true;\n"
 
 
 def compile_program(
@@ -49,16 +51,19 @@ def load_program(
     session: SparkSession | None = None,
     functions: Sequence[Declared] = (),
     definitions: Mapping[str, Any] | None = None,
+    show_key: bool = False,
 ) -> Program:
     """Like `compile_program`, through the on-disk cache.
 
     A Path, or a string without white space, is a file. definitions: plans of the session's JVM that queries
-    read by these names, which say what the plans are. Raises ProgramError, also for a file that is not there.
+    read by these names, which say what the plans are. show_key: as a program that says so at its end. Raises
+    ProgramError, also for a file that is not there.
     """
     from dbsp.sql.compiler.cache import cached  # noqa: PLC0415
     from dbsp.sql.text.source import read  # noqa: PLC0415
 
     text, name = _text(path_or_text, name)
+    text += SHOW_KEY if show_key else ""
     timezone = session.conf.get("spark.sql.session.timeZone") if session is not None else "UTC"
     with _with_file_tables(read(text, name, define), session) as (source, spark):
 

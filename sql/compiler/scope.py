@@ -41,6 +41,7 @@ class Scope:
     """names: of all relations of the program, also of those that come later. written: in lower case, the
     tables that something is inserted into. reading: only to read what its views hold, so that none of its
     code runs. notes: what of the text says nothing here. strict: where it says that state must be bounded.
+    shows_key: see `sql/compiler/keys/shown.py`.
     shape: of a query whose literals may become parameters; then `parameters` are those that did.
     """
 
@@ -53,6 +54,7 @@ class Scope:
     functions: Functions = field(default_factory=Functions)
     notes: list[str] = field(default_factory=list)
     strict: int | None = None
+    shows_key: bool = False
     shape: Shape | None = None
     parameters: Mapping[str, Sequence[int]] | None = None
 

@@ -35,10 +35,14 @@ def _note(scope: Scope, start: int, text: str) -> None:
 def _set(scope: Scope, setting: Setting) -> None:
     key, value = setting.key.lower(), setting.value
     fixed = {_ANSI: "true", "spark.sql.casesensitive": "false", _ZONE: scope.catalyst.timezone}
-    if key == "strict":
+    if key in ("strict", "show_key"):
         if value is None or value.lower() not in ("true", "false"):
-            raise scope.source.error(setting.start, "SET strict = true, or false")
-        scope.strict = setting.start if value.lower() == "true" else None
+            raise scope.source.error(setting.start, f"SET {key} = true, or false")
+        said = value.lower() == "true"
+        if key == "strict":
+            scope.strict = setting.start if said else None
+        else:
+            scope.shows_key = said
         return
     sql = key.removeprefix("spark.sql.")
     if value is None or (key in fixed and value.lower() == fixed[key].lower()):

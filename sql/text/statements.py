@@ -47,12 +47,16 @@ _KNOWN = f"statements are {', '.join(STATEMENTS[:-1])} and {STATEMENTS[-1]}"
 
 @dataclass(frozen=True, slots=True)
 class InsertInto:
-    """columns: of the target, those that are listed, in the order of the query's; None: all of them."""
+    """columns: of the target, those that are listed, in the order of the query's; None: all of them.
+
+    by_name: the query's columns are called as the target's.
+    """
 
     target: str
     query: Slice
     start: int
     columns: tuple[Token, ...] | None = None
+    by_name: bool = False
 
 
 Statement = (
@@ -145,7 +149,8 @@ def _insert(cursor: Cursor) -> InsertInto:
     cursor.accept("INSERT", "INTO")
     cursor.accept("TABLE")
     target = cursor.relation("a table's name")
-    columns = _listed(cursor)
+    by_name = cursor.accept("BY", "NAME")
+    columns = None if by_name else _listed(cursor)
     if cursor.sees("VALUES"):
         cursor.fail("INSERT INTO ... VALUES is for replay files; a program inserts the rows of a query")
     query = query_text(cursor)
@@ -154,7 +159,7 @@ def _insert(cursor: Cursor) -> InsertInto:
         cursor.fail(
             f"{word} belongs to a view: CREATE VIEW v AS ... {word} ...; INSERT INTO ... SELECT * FROM v"
         )
-    return InsertInto(target.text, query, start, columns)
+    return InsertInto(target.text, query, start, columns, by_name)
 
 
 def _unknown(cursor: Cursor, first: Token) -> ProgramError:

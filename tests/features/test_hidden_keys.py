@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from dbsp.circuits.errors import ProgramError
 from dbsp.circuits.steps.contents import contents
 from dbsp.pipeline.pipeline import Pipeline
-from dbsp.sql.compiler.load import compile_program
+from dbsp.sql.compiler.load import SHOW_KEY, compile_program
 from tests.effort import examples
 
 pytestmark = pytest.mark.spark
@@ -73,6 +73,62 @@ def test_a_target_holds_a_row_of_each_key(compiled: Any, steps: list[Any]) -> No
             assert held(p, shouted) == {
                 number: [(number, name.upper())] for number, (name, _) in rows.items() if name is not None
             }
+
+
+@pytest.fixture(scope="module")
+def both(spark: Any) -> Any:
+    """A program, and the same with keys shown."""
+    return compile_program(SHOWN, session=spark), compile_program(SHOWN + SHOW_KEY, session=spark)
+
+
+SHOWN = f"""{PROGRAM}
+CREATE VIEW above AS SELECT * FROM named WHERE url > 'b';
+CREATE VIEW names AS SELECT name, count(*) AS n FROM named GROUP BY name;
+CREATE VIEW of_user AS SELECT user, count(*) AS n FROM clicks GROUP BY user, url;
+CREATE TABLE changed (name STRING, url STRING, __weight BIGINT) USING noop;
+INSERT INTO changed SELECT * FROM named
+-- no semicolon"""
+
+
+@examples(15)
+@given(steps=steps)
+def test_a_key_that_is_shown_tells_rows_apart_and_changes_nothing_else(both: Any, steps: list[Any]) -> None:
+    plain, shown = both
+    added = {"named": ["__key_number"], "above": ["__key_number"], "of_user": ["__key_url"]}
+    with Pipeline(plain, runner="inline") as p, Pipeline(shown, runner="inline") as q:
+        assert [*q.views] == [*p.views]
+        for named, came, gone in steps:
+            for one in (p, q):
+                one.upsert("users", named)
+                one.upsert("clicks", came)
+                one.delete("clicks", [{"number": number} for number in gone])
+            narrow, wide = p.step(), q.step()
+            for view in p.views:
+                keys = added.get(view, [])
+                assert wide[view].to_arrow().column_names == [
+                    *narrow[view].to_arrow().column_names[:-1],
+                    *keys,
+                    "__weight",
+                ]
+                assert summed(wide[view].rows(), keys) == summed(narrow[view].rows(), [])
+                rows = q[view].rows()
+                assert len({tuple(sorted(row.items(), key=str)) for row in rows}) == len(rows)
+            assert [insert.target for insert in shown.inserts] == [insert.target for insert in plain.inserts]
+            written = [
+                contents(
+                    one.program.circuit, one._position.state, one.program.inserts[-1].view, one.store.segments
+                )
+                for one in (p, q)
+            ]
+            assert written[0] == written[1]
+
+
+def summed(rows: list[Any], without: list[str]) -> dict[Any, int]:
+    total: dict[Any, int] = {}
+    for row, weight in rows:
+        kept = tuple((name, value) for name, value in row.items() if name not in without)
+        total[kept] = total.get(kept, 0) + weight
+    return {row: weight for row, weight in total.items() if weight}
 
 
 def given_by(insert: Any) -> list[int]:

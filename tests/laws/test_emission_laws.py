@@ -155,12 +155,16 @@ PLAIN = (
     "sum(v) AS s FROM r GROUP BY 1, k"
 )
 RATES = {"each3": Clause(counting=3, rated=True), "each2minutes": Clause(delay=2, rated=True)}
+# one row, which is there before any record
+EVERYTHING = "SELECT count(*) AS n, sum(v) AS s FROM r"
 BARE_CLAUSES = ("count3", "listed", "emit_rows")
 # view → (query, clause)
 WINDOWED = {name: (QUERY, clause) for name, clause in CLAUSES.items()} | {
     f"{shape}_{name}": (query, CLAUSES[name]) for shape, query in BARE.items() for name in BARE_CLAUSES
 }
 WINDOWED |= {name: (PLAIN, clause) for name, clause in RATES.items()}
+EVER = {"each2minutes": RATES["each2minutes"], "count3": CLAUSES["count3"], "delay2": CLAUSES["delay2"]}
+WINDOWED |= {f"all_{name}": (EVERYTHING, clause) for name, clause in EVER.items()}
 WINDOWS = Program(
     (TABLE,),
     tuple(View(name, query, None, emission=clause.sql) for name, (query, clause) in WINDOWED.items()),
@@ -229,6 +233,8 @@ def test_keys_fire_when_the_book_says(spark: Any, data: st.DataObject) -> None:
                 rows[end_of(ts), k][1] += v * weight
             view = {key: tuple(sums) for key, sums in rows.items() if sums[0]}
             bare: dict[Any, tuple[int, ...]] = dict.fromkeys(view, ())
+            count = sum(held.values())
+            everything = {(): (count, sum(v * n for (_, v, _), n in held.items()) if count else None)}
             bound = None if waterline is None else end_of(waterline) - 10 * MINUTE
             if ending:
                 before = running.pipeline.last_step
@@ -239,8 +245,11 @@ def test_keys_fire_when_the_book_says(spark: Any, data: st.DataObject) -> None:
                 found = running.changes(delta, clock)
             for name, model in models.items():
                 query, clause = WINDOWED[name]
-                held_rows = view if query in (QUERY, PLAIN) else bare
-                expected = model.step(records, held_rows, clock, bound, largest, ending)
+                held_rows = view if query in (QUERY, PLAIN) else everything if query == EVERYTHING else bare
+                came = records
+                if query == EVERYTHING:
+                    came = Counter({(): records.total()} if records or number == 1 else {})
+                expected = model.step(came, held_rows, clock, bound, largest, ending)
                 expected = Counter({identity(row): n for row, n in expected.items()})
                 assert found[name] == expected, f"step {number} of {steps}: {name}: {clause.sql}"
 

@@ -94,7 +94,8 @@ class Waiting:
 class Model:
     """What a view with a clause emits, step by step.
 
-    rows: by key, in the view. The key's first column is its window's end.
+    rows: by key, in the view. The key's first column is its window's end; () is that of what has no GROUP BY,
+    whose row is there before any record.
     """
 
     clause: Clause
@@ -119,7 +120,7 @@ class Model:
         changes: Counter[Any] = Counter()
         known = {**{key: self.keys[key] for key in self.keys}, **{k: Waiting() for k in records}}
         for key in known:
-            waiting = self.keys.setdefault(key, Waiting())
+            waiting = self.keys.setdefault(key, Waiting(pending=key == () and not records.get(key)))
             state = self._fires(key, waiting, records.get(key, 0), clock, bound, before, ending)
             if state is None:
                 continue
@@ -156,7 +157,7 @@ class Model:
         ending: bool,
     ) -> str | None:
         clause = self.clause
-        overdue = waiting.pending and waiting.deadline is not None and waiting.deadline <= clock
+        overdue = waiting.pending and (waiting.deadline is None or waiting.deadline <= clock)
         if records:
             if clause.delay is not None and not (clause.rated and waiting.pending):
                 waiting.deadline = clock + clause.delay * MINUTE

@@ -67,6 +67,12 @@ def _unit(name: Value) -> str:
     return _UNIT_NAMES.get(upper, upper)
 
 
+def truncates(unit: str, *, time: bool) -> bool:
+    """Whether a date, or a time, has such units; of others its truncation is NULL."""
+    name = _UNIT_NAMES.get(unit.upper(), unit.upper())
+    return name in _DATE_UNITS or (time and (name in _TIME_UNITS or name in ("MINUTE", "HOUR", "DAY")))
+
+
 @kernel("trunc_date")
 @by_value(1)
 def trunc_date(call: Call, date: Value, unit: Value) -> Value:

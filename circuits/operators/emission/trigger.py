@@ -11,6 +11,9 @@ one of the conditions holds:
     schedule        one of its instants came, or a late row (see `agenda.Timetable`)
     the end         it is pending, and no input will follow
 
+The one row of an aggregation without GROUP BY is there before any record: so it is pending, and no delay
+holds it up.
+
 Firing for one condition resets the others. Only keys that records reach, or that an `Timers` says are due,
 are looked up.  State: pending keys, and remainders of counts of keys that are in the view.
 Cost: O((touched + due) log |I|) a step.
@@ -118,12 +121,13 @@ class Trigger(Keeper):
         earlier, now = context.waterlines, reached(context, inputs[2 + self.agendas :])
         pending = Batch.merge(layout, batches_of(before)) if context.ending else Batch.empty(layout)
         records = delta_of(inputs[0])
-        if not self.key and not len(records) and len(delta_of(inputs[1])):
-            # the one row of a global aggregation is there before any record
+        # the one row of a global aggregation is there before any record
+        unasked = not self.key and not len(records) and len(delta_of(inputs[1])) > 0
+        if unasked:
             records = ZSet(_everything(records.schema), np.zeros(1, dtype=np.int64))
         asked = _asked(layout, records, agendas, pending, context.seed)
         known = _known(layout, before, asked, context.seed)
-        if not self.key and len(delta_of(inputs[1])):
+        if unasked:
             known.pending[:] = True
         clock = now[CLOCK.name].value if CLOCK.name in now else None
         fires, count, state = self._fires(asked, known, clock, earlier, now, context.ending)

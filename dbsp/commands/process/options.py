@@ -79,6 +79,13 @@ changelog_option = click.option(
 )
 
 
+show_key_option = click.option(
+    "--show-key",
+    is_flag=True,
+    help="Views show the key that they don't select, too, as __key_...; a program may SET show_key = true.",
+)
+
+
 verify_option = click.option(
     "--verify",
     type=click.Choice(["open", "first read", "never"]),

@@ -12,6 +12,7 @@ from dbsp.commands.process.without_pandas import without_pandas
 from dbsp.commands.replays.files import clock_of, place_of, queue, read_file
 from dbsp.commands.shown.listing import Listing, listing
 from dbsp.pipeline.pipeline import Pipeline
+from dbsp.sql.compiler.load import load_program
 from dbsp.sql.plans.program import Program
 
 
@@ -29,9 +30,15 @@ def replay(
     backfill: str | None = None,
     keep_steps: int | None = None,
     keep_for: str | None = None,
+    show_key: bool = False,
 ) -> Iterator[str]:
-    """The lines of every step's changes, as the steps are made. deltas: a file, or '-' for stdin."""
+    """The lines of every step's changes, as the steps are made. deltas: a file, or '-' for stdin.
+
+    show_key: of a program that is a file, see `sql/compiler/keys/shown.py`.
+    """
     text = read_deltas(deltas)
+    if show_key:
+        program = load_program(Path(str(program)), define=define, show_key=True)
     name = deltas if deltas != "-" else "stdin"
     with Pipeline(
         program,

@@ -2,10 +2,11 @@
 
 A stream is an append-only table; a query over it without STREAM asks for its history, which it has if it is
 declared WITH (materialized = true). A view without STREAM serves both: it is a relation where its history may
-be read, and a stream where SELECT STREAM reads it. The rows of SELECT STREAM are never retracted: each is put
-out once, when no further input can change it. Where the query only adds rows that is at once; else a row
-waits, as with TRIGGER ON WATERMARK, until a waterline has passed its stream key. With ORDER BY, which begins
-with a monotonic column, it waits until a waterline has passed that. STREAM in a sub-query means nothing.
+be read, and a stream where SELECT STREAM reads it; others may then read it as a relation, too.
+The rows of SELECT STREAM are never retracted: each is put out once, when no further input can change it.
+Where the query only adds rows that is at once; else a row waits, as with TRIGGER ON WATERMARK, until a
+waterline has passed its stream key. With ORDER BY, which begins with a monotonic column, it waits until a
+waterline has passed that. STREAM in a sub-query means nothing.
 
 A column is *monotonic* if waterlines bound it, from below or above: each node of the plan says which of its
 columns are (`Plan.monotonic`), by the algebra of `circuits/progress/bounds.py`.
@@ -90,9 +91,8 @@ def check_stream(
     return kind != "local"
 
 
-def without_history(source: Source, text: Slice, plan: Plan, streams: Mapping[str, bool]) -> ProgramError:
-    """What is said of a view without STREAM that no SELECT STREAM reads."""
-    name = min(name for name in plan.scanned() if streams.get(name) is False)
+def without_history(source: Source, text: Slice, name: str) -> ProgramError:
+    """What is said of a view without STREAM that no SELECT STREAM reads. name: what it reads in vain."""
     cure = "declare it WITH (materialized = true), or SELECT STREAM"
     message = f"cannot convert stream '{name}' to a table; {cure}"
     return source.error(_place(words_of(source, text), name), message)
@@ -152,7 +152,8 @@ _A_MONOTONIC = (
 def _check_node(
     source: Source, word: Token, inside: Sequence[Token], node: Plan, relations: Relations
 ) -> None:
-    if isinstance(node, Aggregate) and not node.monotonic(relations.monotonic):
+    of_stream = bool(node.scanned() & relations.streams.keys())
+    if isinstance(node, Aggregate) and of_stream and not node.monotonic(relations.monotonic):
         group = next((t for t in inside if t.upper == "GROUP"), word)
         sets = " in each of its sets" if isinstance(node.input, Expand) else ""
         raise source.error(group.start, f"GROUP BY of a stream needs{sets} {_A_MONOTONIC}")

@@ -1,7 +1,6 @@
-"""The key that a view would have, had its query selected it: of a join, those of both sides.
+"""A target that has the key of what is inserted, which isn't selected, as its PRIMARY KEY gets it beside.
 
-A target that has such columns as its PRIMARY KEY gets them beside what is selected, so that a view without a
-key can be upserted.
+So a view without a key can be upserted.
 """
 
 from __future__ import annotations
@@ -9,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from dbsp.sql.compiler.keys.hidden import unselected_key, with_its_key, without_views
 from dbsp.sql.compiler.targets.format_columns import FILLED
-from dbsp.sql.plans.nodes import Filter, Project, Scan
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.program import Table, View
-from dbsp.sql.plans.schemas import Key, columns_of_schema
+from dbsp.sql.plans.schemas import Key
 from dbsp.sql.rules import apply_rules
-from dbsp.sql.rules.traverse import bottom_up
 from dbsp.sql.text.statements import InsertInto
 from dbsp.sql.text.tokens import Token
 
@@ -41,73 +39,36 @@ def with_hidden_key(
     return *(found or (statement, view)), unselected_key(plan, keys)
 
 
-def unselected_key(plan: Plan, keys: Mapping[str, Key]) -> tuple[str, ...]:
-    """Its columns' names; () where none would be one.
-
-    plan: the view's as written, with all that it reads. keys: of the relations that it reads.
-    """
-    while isinstance(plan, Project | Filter):
-        plan = plan.input
-        key = plan.stream_key(keys)
-        if key:
-            return tuple(dict.fromkeys(plan.schema[i].name for i in key))
-    return ()
-
-
 def with_key(
     statement: InsertInto, view: View, written: Plan, keys: Mapping[str, Key], target: Table, name: str
 ) -> tuple[InsertInto, View] | None:
     """What gives the target its key beside the view's rows; None where the key is not that of the target.
 
-    written: the view's plan as written. name: of the view that is made, whose last columns are the key.
+    written: the view's plan as written. name: of the view that is made, whose last columns are what isn't
+    selected of the key.
     """
-    unselected = unselected_key(written, keys)
-    listed = _listed(statement, target, len(view.schema), unselected)
-    if listed is None or view.emission is not None or view.lateness:
+    if view.emission is not None or view.lateness or not unselected_key(written, keys):
         return None
-    plan, key = _keyed(written, keys)
-    if len(key) != len(unselected):
-        return None  # two have one name
-    return listed, replace(view, name=name, schema=plan.schema, kind="view", plan=apply_rules(plan), order=())
-
-
-def without_views(plan: Plan, views: Mapping[str, Plan], keys: Mapping[str, Key]) -> Plan:
-    """The plan with the plans of views that have no key in their places. views: as written."""
-
-    def read(one: Plan) -> Plan:
-        if not isinstance(one, Scan) or one.arrival or one.relation not in views or keys[one.relation]:
-            return one
-        return without_views(views[one.relation], views, keys)
-
-    return bottom_up(plan, read)
-
-
-def _keyed(plan: Plan, keys: Mapping[str, Key]) -> tuple[Plan, tuple[int, ...]]:
-    """The plan's rows with their key behind the other columns, and where it lies."""
-    key = plan.stream_key(keys)
-    if key:
-        return plan, key
-    assert isinstance(plan, Project | Filter)
-    below, places = _keyed(plan.input, keys)
-    if isinstance(plan, Filter):
-        return replace(plan, input=below), places
-    columns = columns_of_schema(below.schema)
-    width, count = len(plan.schema), len(places)
-    expressions = (*plan.expressions, *(columns[i] for i in places))
-    schema = (*plan.schema, *(below.schema[i] for i in places))
-    return Project(below, expressions, schema), tuple(range(width, width + count))
-
-
-def _listed(statement: InsertInto, target: Table, width: int, unselected: Sequence[str]) -> InsertInto | None:
-    """The statement with the key among its columns. width: how many columns are selected."""
-    names = [name for column in target.schema if (name := column.name.lower()) not in FILLED]
-    hidden = [name.lower() for name in unselected]
-    if not hidden or {*hidden} != {name.lower() for name in target.primary_key}:
+    plan, key = with_its_key(written, keys)
+    width = len(view.schema)
+    hidden = [field.name.lower() for field in plan.schema[width:]]
+    listed = _listed(statement, target, width, hidden)
+    if listed is None or {listed[at] for at in key} != {name.lower() for name in target.primary_key}:
         return None
     start = statement.query.start
-    listed = statement.columns
-    if listed is None:
-        listed = tuple(Token("word", name, start, start) for name in names if name not in hidden)
-    if len(listed) != width or {*hidden} & {token.text.lower() for token in listed}:
-        return None
-    return replace(statement, columns=(*listed, *(Token("word", name, start, start) for name in hidden)))
+    columns = tuple(Token("word", name, start, start) for name in listed)
+    keyed = replace(view, name=name, schema=plan.schema, kind="view", plan=apply_rules(plan), order=())
+    return replace(statement, columns=columns), keyed
+
+
+def _listed(statement: InsertInto, target: Table, width: int, hidden: Sequence[str]) -> list[str] | None:
+    """The target's columns that are given, those of the key that isn't selected behind the others; None where
+    they are given already, or two are of one name. width: how many columns are selected.
+    """
+    if statement.columns is None:
+        names = [name for column in target.schema if (name := column.name.lower()) not in FILLED]
+        listed = [name for name in names if name not in hidden]
+    else:
+        listed = [token.text.lower() for token in statement.columns]
+    listed += hidden
+    return listed if len(listed) == width + len(hidden) == len({*listed}) else None

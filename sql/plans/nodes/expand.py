@@ -12,6 +12,7 @@ from dbsp.sql.plans.calls import Change
 from dbsp.sql.plans.families import OneInput
 from dbsp.sql.plans.legal import at_fault, check_columns, check_types
 from dbsp.sql.plans.nodes.project import columns_in, named_columns
+from dbsp.sql.plans.nulls import kept_columns
 from dbsp.sql.plans.plan import Plan, Position
 from dbsp.sql.plans.schemas import Key, Schema
 from dbsp.sql.plans.shown.spelling import spell
@@ -40,7 +41,8 @@ class Expand(OneInput):
         return None
 
     def asked_for(self, relations: Mapping[str, Set[int]]) -> Set[int]:
-        return set()
+        below = self.input.never_null(relations)
+        return set.intersection(*(kept_columns(row, below) for row in self.projections))
 
     def monotonic(self, relations: Mapping[str, Bounds]) -> Bounds:
         below = self.input.monotonic(relations)

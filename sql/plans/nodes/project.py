@@ -13,6 +13,7 @@ from dbsp.circuits.progress.bounds import projected
 from dbsp.sql.plans.calls import AggregateCall, Change
 from dbsp.sql.plans.families import OneInput
 from dbsp.sql.plans.legal import check_columns, check_types
+from dbsp.sql.plans.nulls import kept_columns
 from dbsp.sql.plans.plan import Plan, Position
 from dbsp.sql.plans.schemas import Key, Schema
 from dbsp.sql.plans.shown.spelling import spell
@@ -106,30 +107,6 @@ def _told_by(expression: Expression) -> set[int]:
         same = pt.is_integer(data_type) and expression.option("evalMode", "ANSI") == "ANSI"
         return _told_by(expression.arguments[0]) if same else set()
     return set()
-
-
-def kept_columns(expressions: Sequence[Expression], below: Set[int]) -> set[int]:
-    """Where expressions are one of these columns, or made of them by what is NULL for nothing else."""
-    return {i for i, e in enumerate(expressions) if _is_of(e, below)}
-
-
-# NULL where an argument is and nowhere else, whatever Spark says of their types: what doesn't fit is an error
-_TOTAL = frozenset({"precise_timestamp_conversion", "add", "subtract"})
-
-
-def _is_of(expression: Expression, below: Set[int]) -> bool:
-    """The start of a window is ts − pmod(ts, width), of which Spark says that pmod may be NULL, as by 0."""
-    match expression:
-        case Column(index=index):
-            return index in below
-        case Call("pmod", (number, Literal(value=width))) if width:
-            return _is_of(number, below)
-        case Call(function, arguments) if (
-            function in _TOTAL and expression.option("evalMode", "ANSI") == "ANSI"
-        ):
-            found = [one for one in arguments if not isinstance(one, Literal) or one.value is None]
-            return bool(found) and all(_is_of(one, below) for one in found)
-    return False
 
 
 def columns_in(expressions: Iterable[Expression]) -> set[int]:

@@ -42,6 +42,20 @@ SOLVED = {
     "x - 3": integral("subtract", x(pa.int64()), number(3)),
     "(x + 3) - 5": integral("subtract", integral("add", x(pa.int64()), number(3)), number(5)),
     "x to tens": integral("subtract", x(pa.int64()), integral("pmod", x(pa.int64()), number(10))),
+    "x + 7 to tens, + 7": integral(
+        "subtract",
+        x(pa.int64()),
+        integral("pmod", integral("add", x(pa.int64()), number(7)), number(10)),
+    ),
+    "x div 4": integral("integral_divide", x(pa.int64()), number(4)),
+    "(x - 2) div 3": integral("integral_divide", integral("subtract", x(pa.int64()), number(2)), number(3)),
+    "time to seconds": Call(
+        "trunc_timestamp",
+        (Literal("second", pa.string()), x(TIME)),
+        TIME,
+        True,
+        (("timeZoneId", "UTC"),),
+    ),
     "time + 1 minute": shift(60),
     "time - 1 minute": shift(-60),
     "date + 2": Call("date_add", (x(pa.date32()), Literal(2, pa.int32())), pa.date32()),
@@ -63,18 +77,11 @@ def test_every_row_that_passes_is_at_least_the_bound(name: str, values: list[int
     assert all(value >= least for value, result in zip(values, results, strict=True) if result >= bound)
 
 
-FLOORED = {"x to tens"}
-
-
 @pytest.mark.parametrize("name", SOLVED)
 @given(values=st.lists(st.integers(-40, 40), min_size=1, max_size=20), bound=st.integers(-40, 40))
 def test_every_row_that_passes_is_at_most_the_upper_bound(name: str, values: list[int], bound: int) -> None:
-    """Of shifts; what is floored may be above the bound, and still pass."""
     expression = SOLVED[name]
     found = solved(mirrored(expression), (mirrored(Literal(bound, expression.type)),))
-    if name in FLOORED:
-        assert found is None
-        return
     assert found is not None
     key, (solution,) = found
     assert key == ~0
@@ -97,6 +104,8 @@ def numbers(array: Any) -> list[int]:
     [
         integral("subtract", number(3), x(pa.int64())),
         integral("multiply", x(pa.int64()), number(3)),
+        integral("integral_divide", x(pa.int64()), number(-3)),
+        integral("integral_divide", x(pa.int32()), number(3)),
         integral("add", x(pa.int64()), number(3), mode=LEGACY),
         integral("add", x(pa.int64()), Column(1, pa.int64())),
         Call("add", (x(pa.float64()), Literal(0.1, pa.float64())), pa.float64(), True, (ANSI,)),
@@ -108,3 +117,19 @@ def numbers(array: Any) -> list[int]:
 )
 def test_what_is_not_solved(expression: Call) -> None:
     assert solved(expression, (Literal(0, expression.type),)) is None
+    assert solved(mirrored(expression), (mirrored(Literal(0, expression.type)),)) is None
+
+
+@given(value=st.integers(-100, 100), by=st.integers(1, 5))
+def test_a_quotient_says_no_more_than_it_does_of_what_is_divided(value: int, by: int) -> None:
+    """The least and the greatest number with a quotient are its bounds."""
+    expression = integral("integral_divide", x(pa.int64()), number(by))
+    row = pa.RecordBatch.from_arrays([pa.array([value])], names=["x"])
+    (quotient,) = numbers(evaluate(expression, row))
+    same = [one for one in range(value - 2 * by, value + 2 * by + 1) if int(one / by) == quotient]
+    (_, (least,)), (_, (most,)) = (
+        solved(side(expression), (side(number(quotient)),)) or (0, (number(0),))
+        for side in (lambda one: one, mirrored)
+    )
+    assert numbers(evaluate(least, row)) == [min(same)]
+    assert numbers(evaluate(mirrored(most), row)) == [max(same)]

@@ -70,7 +70,8 @@ def statements(draw: Any) -> str:
     if verb == "update":
         return f"UPDATE {table} SET {draw(st.sampled_from(ASSIGNED)).format(draw(NUMBERS))}{where}"
     if verb == "query" and table == "bag":
-        return "INSERT INTO bag SELECT k, b, s FROM keyed"
+        named = "BY NAME SELECT s, k AS A, b FROM keyed"
+        return f"INSERT INTO bag {draw(st.sampled_from(['SELECT k, b, s FROM keyed', named]))}"
     keys = draw(st.lists(NUMBERS, min_size=1, max_size=3, unique=True))
     text = st.sampled_from(["'x'", "'y'", "NULL"])
     rows = ", ".join(f"({key}, {draw(NUMBERS)}, {draw(text)})" for key in keys)
@@ -176,6 +177,11 @@ def test_defaults_and_columns_that_are_left_out(p: Pipeline) -> None:
         {"k": 7, "n": 7, "s": "g"},
         {"k": 8, "n": 7, "s": "h"},
     ]
+    p.sql("INSERT INTO TABLE filled BY NAME SELECT 'i' AS S, 9 AS k")
+    p.step()
+    assert p["filled"].lookup(9) == [{"k": 9, "n": 7, "s": "i"}]
+    with pytest.raises(DataError, match="table 'filled' has no column 'm'; columns: k, n, s"):
+        p.sql("INSERT INTO filled BY NAME SELECT 9 AS k, 1 AS m")
     with pytest.raises(DataError, match="column 's'"):
         p.sql("INSERT INTO filled (k) VALUES (3)")
     with pytest.raises(DataError, match="column 's'"):

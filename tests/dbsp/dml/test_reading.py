@@ -170,6 +170,8 @@ def test_default_is_no_value() -> None:
     assert listed.rows == [{"id": 1, "name": None}, {"id": 2, "name": "default"}]
     assert isinstance(computed, Insert)
     assert computed.query == "VALUES (1 + 1, NULL), (2, 'default')"
+    with pytest.raises(ProgramError, match="VALUES have no names"):
+        read_statement("INSERT INTO TABLE item BY NAME VALUES (1)", PROGRAM)
     timed = read_statement("INSERT INTO item VALUES (hour(now()), DEFAULT)", PROGRAM)
     assert isinstance(timed, Insert)
     assert timed.query == "SELECT hour(now()), NULL"

@@ -33,6 +33,7 @@ def test_each_statement_is_known_by_its_first_words() -> None:
 
 
 def test_columns_of_an_insert_are_no_query_in_parentheses() -> None:
+    assert only("INSERT INTO o BY NAME SELECT 1 AS a").by_name
     listed, nested = only("INSERT INTO o (a, `b c`) SELECT 1, 2"), only("INSERT INTO o (SELECT 1)")
     assert isinstance(listed, InsertInto)
     assert isinstance(nested, InsertInto)

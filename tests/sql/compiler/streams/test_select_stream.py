@@ -153,6 +153,18 @@ def test_a_view_without_stream_serves_both(spark: Any) -> None:
         assert views["s"].emission is not None
 
 
+@pytest.mark.parametrize("read", ["hourly", "few"])
+def test_a_view_that_streams_read_is_read_as_a_relation_too(spark: Any, read: str) -> None:
+    few = "CREATE LOCAL VIEW few AS SELECT * FROM hourly WHERE n < 9;"
+    most = f"CREATE VIEW most AS SELECT max(n) AS n FROM {read};"
+    text = f"{RELATIONS}CREATE VIEW hourly AS {HOURLY}; {few}"
+    readers = f"{most} CREATE VIEW s AS SELECT STREAM h FROM hourly;"
+    assert compile_program(f"{text} {readers}", session=spark).views["most"].emission is None
+    with pytest.raises(ProgramError, match="cannot convert stream 'orders' to a table"):
+        both = "CREATE VIEW both AS SELECT max(n) AS n FROM hourly CROSS JOIN orders;"
+        compile_program(f"{text} {readers} {both}", "p.sql", session=spark)
+
+
 @pytest.mark.parametrize(
     "reader",
     [
@@ -189,6 +201,8 @@ def nodes(plan: Any) -> list[str]:
         "SELECT STREAM units FROM orders WHERE EXISTS (SELECT * FROM product WHERE id = product)",
         "SELECT STREAM FLOOR(rowtime TO HOUR) AS h, name, count(*) AS n FROM orders JOIN product "
         "ON product = id GROUP BY FLOOR(rowtime TO HOUR), name",
+        "SELECT STREAM units, n FROM orders LEFT JOIN (SELECT id, count(*) AS n FROM product GROUP BY id) "
+        "ON product = id",
     ],
 )
 def test_a_stream_meets_a_table_that_changes_when_its_rows_come(spark: Any, query: str) -> None:

@@ -33,6 +33,7 @@ def compiled(spark: Any, columns: str, insert: str, properties: str = "") -> Ins
         ("a INT, __weight BIGINT, n BIGINT", "SELECT shop, n FROM sold", "", "retract", (0, None, 1), ()),
         ("a INT PRIMARY KEY, n BIGINT", "SELECT shop, n FROM sold", "", "upsert", (0, 1), (0,)),
         ("n BIGINT, a INT PRIMARY KEY", "(a, n) SELECT shop, n FROM sold", "", "upsert", (1, 0), (0,)),
+        ("n BIGINT, a INT PRIMARY KEY", "BY NAME SELECT shop AS A, n FROM sold", "", "upsert", (1, 0), (0,)),
         (
             "n BIGINT, x STRING, a INT PRIMARY KEY, __op STRING",
             "(A, `n`, __op) SELECT shop, n FROM sold",

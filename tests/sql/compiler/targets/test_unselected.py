@@ -1,4 +1,4 @@
-"""Of a view without a key, the columns that would have been one."""
+"""A target gets the key of what is inserted, where it isn't selected."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ import pyarrow as pa
 import pytest
 
 from dbsp.circuits.expressions.nodes import Call, Column
-from dbsp.sql.compiler.targets.unselected import unselected_key, with_key, without_views
+from dbsp.sql.compiler.targets.unselected import with_key
 from dbsp.sql.plans.nodes import Filter, Project, Scan
-from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.program import Table, Triggers, View
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.text.statements import InsertInto
@@ -22,26 +21,6 @@ B = Column(1, INT)
 KNOWN = Filter(Scan("t", SCHEMA), Call("is_not_null", (B,), pa.bool_()))
 
 
-def unselected(plan: Plan, key: tuple[int, ...] | None) -> tuple[str, ...]:
-    return unselected_key(plan, {"t": key})
-
-
-def test_it_is_that_of_what_is_read() -> None:
-    plan = Project(KNOWN, (B,), (SCHEMA[1],))
-    assert unselected(plan, (0, 2)) == ("a", "c")
-    assert unselected(Project(plan, (Column(0, INT),), (SCHEMA[1],)), (0,)) == ("a",)
-    assert unselected(plan, None) == ()
-    assert unselected(Scan("t", SCHEMA), (0,)) == ()
-
-
-def test_views_without_a_key_are_looked_into() -> None:
-    named = Project(KNOWN, (B,), (SCHEMA[1],))
-    above = Project(Scan("v", named.schema), (Column(0, INT),), named.schema)
-    assert without_views(above, {"v": named}, {"t": (0,), "v": None}) == replace(above, input=named)
-    assert without_views(above, {"v": named}, {"t": (0,), "v": (0,)}) == above
-    assert without_views(above, {}, {"t": (0,), "v": None}) == above
-
-
 @pytest.mark.parametrize(
     ("listed", "columns", "key", "given"),
     [
@@ -51,6 +30,7 @@ def test_views_without_a_key_are_looked_into() -> None:
         ("c", "cx", "c", None),  # it is given already
         (None, "cxy", "c", None),  # not all that isn't the key is selected
         (None, "cx", "x", None),  # another key
+        ("x", "cxy", "cx", None),
     ],
 )
 def test_a_target_with_that_key_gets_it(
@@ -72,3 +52,17 @@ def test_a_target_with_that_key_gets_it(
     assert found[1].plan.stream_key({"t": (2,)}) == (1,)
     assert with_key(statement, replace(view, emission=Triggers(3, None, False, "p.sql:2:1")), plan,
                     {"t": (2,)}, target, "insert into w") is None  # fmt: skip
+
+
+def test_what_is_selected_of_the_key_is_no_column_more() -> None:
+    plan = Project(KNOWN, (B, Column(0, INT)), (SCHEMA[1], SCHEMA[0]))
+    target = Table(
+        "w", tuple(Field(name, INT) for name in "cxy"), ("c", "y"), False, False, "noop", {}, "p.sql:1:1"
+    )
+    statement = InsertInto("w", Slice("SELECT b, a FROM t", 0), 0, None)
+    view = View("v", plan.schema, "view", plan, False, "p.sql:2:1")
+    found = with_key(statement, view, plan, {"t": (0, 2)}, target, "insert into w")
+    assert found is not None and found[0].columns is not None
+    assert [token.text for token in found[0].columns] == ["x", "y", "c"]
+    other = replace(target, primary_key=("x", "c"))
+    assert with_key(statement, view, plan, {"t": (0, 2)}, other, "insert into w") is None

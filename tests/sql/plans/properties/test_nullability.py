@@ -7,7 +7,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from dbsp.circuits.expressions.nodes import Call, Column, Literal
-from dbsp.sql.plans.nodes import Filter, Project, Scan
+from dbsp.sql.plans.nodes import Expand, Filter, Project, Scan
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.program import View
 from dbsp.sql.plans.properties.nullability import never_null, with_not_null
@@ -52,6 +52,13 @@ def test_a_windows_start_is_there_where_its_time_is() -> None:
     expressions = (start(c, ten), start(A, ten), start(c, zero), start(c, ten, "TRY"))
     windows = view("windows", Project(T, expressions, tuple(Field(name, INT) for name in "wxyz")))
     assert never_null(windows, {"windows": windows}) == {0}
+
+
+def test_of_several_rows_of_one_what_all_say_counts() -> None:
+    c = Column(2, INT, False)
+    rows = ((c, A, c), (Call("add", (c, Literal(1, INT)), INT), c, A))
+    several = Expand(T, rows, tuple(Field(name, INT) for name in "xyz"))
+    assert several.never_null({}) == {0}
 
 
 def test_the_columns_of_views_say_it() -> None:
