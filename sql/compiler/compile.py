@@ -33,7 +33,7 @@ from dbsp.sql.compiler.streams.select_stream import (
 from dbsp.sql.compiler.streams.watermarks import with_watermarks
 from dbsp.sql.compiler.tables import add_lateness, add_table, declare_bad_rows, declare_late_rows
 from dbsp.sql.compiler.targets.format_columns import check_sink, check_source
-from dbsp.sql.compiler.targets.inserts import check_targets, find_target, fitted
+from dbsp.sql.compiler.targets.inserts import by_name, check_targets, find_target, fitted
 from dbsp.sql.compiler.targets.unselected import with_hidden_key
 from dbsp.sql.compiler.view_columns import check_columns, check_named, check_visible
 from dbsp.sql.lowering.program import lower
@@ -326,6 +326,7 @@ class Compiler:
             message = f"not supported yet: PARTITIONED BY of '{target.name}', which is written: {why}"
             raise self.source.error(definition.partitioned, message)
         view = self._inserted_view(statement)
+        statement = by_name(statement, view)
         exact = self.scope.defined.exact_views()
         written = {name: plan for name, plan in self.written.items() if name in exact}
         keys = keys_of(self.scope.defined.tables, self.scope.defined.views)

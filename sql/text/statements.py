@@ -26,7 +26,7 @@ from dbsp.sql.text.create_view import (
     create_view,
     query_text,
 )
-from dbsp.sql.text.extensions import refuse_statement
+from dbsp.sql.text.other_statements import refuse_statement
 from dbsp.sql.text.session_statements import Ignored, SessionStatement, Use, session_statement
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.tokens import Cursor, InUse, Slice, Token, tokens
@@ -47,12 +47,16 @@ _KNOWN = f"statements are {', '.join(STATEMENTS[:-1])} and {STATEMENTS[-1]}"
 
 @dataclass(frozen=True, slots=True)
 class InsertInto:
-    """columns: of the target, those that are listed, in the order of the query's; None: all of them."""
+    """columns: of the target, those that are listed, in the order of the query's; None: all of them.
+
+    by_name: those that are called as the query's.
+    """
 
     target: str
     query: Slice
     start: int
     columns: tuple[Token, ...] | None = None
+    by_name: bool = False
 
 
 Statement = (
@@ -97,15 +101,12 @@ def _statement(cursor: Cursor) -> Statement:
     refuse_statement(cursor)
     if cursor.accept("CREATE"):
         return _create(cursor)
+    if cursor.accept("REPLACE", "TABLE"):
+        return create_table(cursor)
     if cursor.accept("LATENESS"):
         return lateness_statement(cursor)
     if cursor.sees("INSERT", "INTO"):
         return _insert(cursor)
-    if cursor.sees("INSERT", "OVERWRITE"):
-        cursor.fail(
-            "INSERT OVERWRITE replaces what a table holds once; INSERT INTO one with a PRIMARY KEY keeps it "
-            "equal to the query, and a CREATE VIEW is always what its query says"
-        )
     raise _unknown(cursor, cursor.next)
 
 
@@ -145,7 +146,9 @@ def _insert(cursor: Cursor) -> InsertInto:
     cursor.accept("INSERT", "INTO")
     cursor.accept("TABLE")
     target = cursor.relation("a table's name")
-    columns = _listed(cursor)
+    _refuse_parts(cursor)
+    by_name = cursor.accept("BY", "NAME")
+    columns = None if by_name else _listed(cursor)
     if cursor.sees("VALUES"):
         cursor.fail("INSERT INTO ... VALUES is for replay files; a program inserts the rows of a query")
     query = query_text(cursor)
@@ -154,7 +157,18 @@ def _insert(cursor: Cursor) -> InsertInto:
         cursor.fail(
             f"{word} belongs to a view: CREATE VIEW v AS ... {word} ...; INSERT INTO ... SELECT * FROM v"
         )
-    return InsertInto(target.text, query, start, columns)
+    return InsertInto(target.text, query, start, columns, by_name)
+
+
+def _refuse_parts(cursor: Cursor) -> None:
+    """What a target has a part of replaced by, or written to."""
+    if cursor.sees("PARTITION"):
+        cursor.fail("not supported: PARTITION of an INSERT; give the column's value in the query")
+    if cursor.sees("REPLACE"):
+        cursor.fail(
+            "not supported: REPLACE of an INSERT, which replaces rows once; INSERT INTO a table with a "
+            "PRIMARY KEY keeps it equal to the query"
+        )
 
 
 def _unknown(cursor: Cursor, first: Token) -> ProgramError:

@@ -60,6 +60,40 @@ def test_statements_of_the_session() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "ALTER TABLE s.t SET TBLPROPERTIES ('a' = 'b')",
+        "ALTER TABLE t UNSET TBLPROPERTIES ('a')",
+        "ALTER SCHEMA s SET DBPROPERTIES ('a' = 'b')",
+        "SHOW TABLES",
+        "DESCRIBE t",
+        "EXPLAIN SELECT 1",
+        "ADD JAR 'a.jar'",
+        "RESET a.b",
+        "SET ROLE r",
+        "CREATE INDEX i ON t (a)",
+        "MSCK REPAIR TABLE t",
+    ],
+)
+def test_what_changes_no_row_is_ignored(statement: str) -> None:
+    (found,) = parse(statement)
+    assert isinstance(found, Ignored)
+    assert found.what == statement
+
+
+@pytest.mark.parametrize(
+    "words", ["SET LOCATION 'x'", "DROP PARTITION (a = 1)", "ADD CONSTRAINT c CHECK (a > 0)"]
+)
+def test_what_changes_rows_is_not(words: str) -> None:
+    with pytest.raises(ProgramError, match=r"1:1: not supported: ALTER TABLE; change its CREATE TABLE"):
+        parse(f"ALTER TABLE t {words}")
+
+
+def test_a_catalog_in_use() -> None:
+    assert parse("SET CATALOG c") == [Use(InUse("c"), 0)]
+
+
 @pytest.mark.parametrize("dropped", ["t", "s.t", "s.T"])
 def test_what_is_defined_is_not_dropped(dropped: str) -> None:
     text = f"USE s; CREATE TABLE t (a INT); DROP TABLE IF EXISTS {dropped}"
