@@ -80,7 +80,7 @@ def _shown(text: str) -> str:
 
 
 def _cell(text: str) -> str:
-    return re.sub(r"([|<*_`])", r"\\\1", " ".join(text.split()))
+    return re.sub(r"([|<*_`\[\]])", r"\\\1", " ".join(text.split()))
 
 
 def written(text: str, block: str) -> str:

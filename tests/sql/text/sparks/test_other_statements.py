@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dbsp.circuits.errors import ProgramError
-from dbsp.sql.text.other_statements import refuse_statement
+from dbsp.sql.text.sparks.other_statements import refuse_statement
 from tests.sql.text.reading import cursor_over
 
 
