@@ -23,7 +23,8 @@ def sql_reference(limits: str, files: str) -> str:
     """
     used = untitled(limits).split("<!-- generated: registry -->")[0].strip()
     parts = [
-        "# SQL\n\nA query is Spark SQL, read by Spark's own analyser. [Functions](functions.md) have a page.",
+        "# SQL\n\nA query is Spark SQL, read by Spark's own analyser. [Functions](functions.md) have a page, "
+        "and so has the [syntax](syntax.md) that isn't maintained.",
         "## Statements\n\n" + "\n".join(f"- `{name}`" for name in STATEMENTS),
         "## What a query may use\n\n" + without_links(used),
         "## Types\n\n" + _table(types),

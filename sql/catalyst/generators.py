@@ -1,6 +1,7 @@
 """Generators: explode and its kin go through the elements of a list, stack is one projection a row.
 
-json_tuple and variant_explode are functions to a list, which Spark itself evaluates.
+json_tuple, JSON_TABLE, variant_explode and UNNEST WITH ORDINALITY, or of several lists, are functions to a
+list, which Spark itself evaluates.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dbsp.sql.catalyst.reading.relation import Relation
 from dbsp.sql.plans.nodes import Expand, Generate
 from dbsp.sql.plans.schemas import Field, Schema
 
+_BY_SPARK = ("JsonTuple", "JsonTable", "VariantExplode")
 _EXPLODING = ("Explode", "PosExplode", "Inline", "Unnest")
 
 
@@ -30,14 +32,13 @@ def generate(query: Query, node: Node, child: Relation) -> Relation:
     name = generator["c"]
     if name == "Stack":
         return Relation(Expand(child.plan, _stacked(query, generator, child, kept, made), schema), ids)
-    if name in ("JsonTuple", "VariantExplode"):
+    beside = name == "Unnest" and (generator["o"]["withOrdinality"] or len(generator["k"]) > 1)
+    if beside or name in _BY_SPARK:
         found = by_spark(query, generator, child.position, _list_of(made))
         return Relation(Generate(child.plan, kept, found, schema, outer, fields=True), ids)
-    if name not in _EXPLODING or len(generator["k"]) != 1:
+    if name not in _EXPLODING:
         raise query.refuse(generator, f"generator function {generator['pretty']}")
     elements = expression(query, generator["k"][0], child.position)
-    if generator["o"].get("withOrdinality"):
-        raise query.refuse(generator, "WITH ORDINALITY", "ORDINALITY")
     position = name == "PosExplode"
     fields = len(made) - position > 1 or name == "Inline"
     return Relation(Generate(child.plan, kept, elements, schema, outer, position, fields), ids)

@@ -88,8 +88,9 @@ def _traced(query: Query, node: Node) -> tuple[tuple[Item, ...], Made]:
     position = {id_: i for i, (_, id_, *_) in enumerate(node["k"][0]["out"])}
     if node["op"] == "Project":
         return order, [_expression(query, item, position, made) for item in node["o"]["projectList"]]
-    if node["op"] == "Sort":
-        order = tuple((_item(query, item, position, made), item) for item in node["o"]["order"])
+    if node["op"] == "Sort":  # SORT BY is the order within some part of the rows
+        items = node["o"]["order"] if node["o"]["global"] else ()
+        order = tuple((_item(query, item, position, made), item) for item in items)
     return order, made
 
 

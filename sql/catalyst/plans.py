@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -32,10 +33,11 @@ from dbsp.sql.plans.types import UnsupportedType
 _REFUSED = {
     "LocalLimit": "LIMIT",
     "Tail": "LIMIT",
-    "Sample": "TABLESAMPLE",
+    "Sample": "TABLESAMPLE, which draws rows by chance; say by what they hold which are meant, as in "
+    "WHERE pmod(hash(id), 100) < 10",
     "LateralJoin": "LATERAL joins",
     "Pivot": "PIVOT",
-    "ScriptTransformation": "TRANSFORM",
+    "ScriptTransformation": "TRANSFORM by a script; write a function in Python, by CREATE FUNCTION",
     "LogicalRelation": "a table of Spark's own catalog; declare it with CREATE TABLE",
     "HiveTableRelation": "a table of Spark's own catalog; declare it with CREATE TABLE",
     "DataSourceV2Relation": "a table of Spark's own catalog; declare it with CREATE TABLE",
@@ -58,7 +60,7 @@ def plan(query: Query, node: Node) -> Relation:
     if name in _TRANSPARENT:
         return plan(query, node["k"][0])
     if name in _REFUSED:
-        raise query.refuse(node, _REFUSED[name], _REFUSED[name].split()[0])
+        raise query.refuse(node, _REFUSED[name], re.split(r"\W", _REFUSED[name])[0])
     translate = _TRANSLATE.get(name)
     if translate is None:
         raise query.refuse(node, f"Spark's plan node {name}")

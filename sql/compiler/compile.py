@@ -34,7 +34,7 @@ from dbsp.sql.compiler.streams.select_stream import (
 from dbsp.sql.compiler.streams.watermarks import with_watermarks
 from dbsp.sql.compiler.tables import add_lateness, add_table, declare_bad_rows, declare_late_rows
 from dbsp.sql.compiler.targets.format_columns import check_sink, check_source
-from dbsp.sql.compiler.targets.inserts import check_targets, find_target, fitted
+from dbsp.sql.compiler.targets.inserts import by_name, check_targets, find_target, fitted
 from dbsp.sql.compiler.targets.unselected import with_hidden_key
 from dbsp.sql.compiler.view_columns import check_columns, check_named, check_visible
 from dbsp.sql.lowering.program import lower
@@ -58,7 +58,7 @@ from dbsp.sql.text.emission_clauses import resolved
 from dbsp.sql.text.expectations import checked
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.statements import InsertInto, Statement, has_lateness, statements
-from dbsp.sql.text.tokens import Slice, Token
+from dbsp.sql.text.tokens import Slice
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -347,10 +347,7 @@ class Compiler:
             message = f"not supported yet: PARTITIONED BY of '{target.name}', which is written: {why}"
             raise self.source.error(definition.partitioned, message)
         view = self._inserted_view(statement)
-        if statement.by_name:
-            at = statement.query.start
-            named = tuple(Token("word", column.name, at, at) for column in view.schema)
-            statement = replace(statement, columns=named)
+        statement = by_name(statement, view)
         keys = keys_of(self.scope.defined.tables, self.scope.defined.views)
         statement, view, unselected = with_hidden_key(
             statement,

@@ -53,6 +53,8 @@ class _Clauses:
 def create_function(cursor: Cursor, aggregate: bool) -> CreateFunction:
     """Reads what follows CREATE [AGGREGATE] FUNCTION."""
     name = cursor.name("a function's name")
+    if cursor.sees("AS"):
+        cursor.fail(f"function '{name.text}' of a class in Java is not supported: {_FORM}")
     names, types = _parameters(cursor, name.text)
     if not cursor.accept("RETURNS"):
         cursor.fail(f"function '{name.text}' has no RETURNS TYPE: {_FORM}")

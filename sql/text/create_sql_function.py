@@ -36,6 +36,11 @@ def is_sql_function(cursor: Cursor) -> bool:
 def create_sql_function(cursor: Cursor) -> CreateSqlFunction:
     """After CREATE FUNCTION."""
     name = cursor.name("a function's name")
+    if cursor.sees("."):
+        cursor.fail(
+            f"a function's name has no schema: CREATE FUNCTION f(...), and f(x) where '{name.text}.f(x)' is",
+            name,
+        )
     if not cursor.sees("("):
         cursor.fail(f"expected (, found {cursor.next}; CREATE FUNCTION {name.text}(x TYPE, ...) RETURN ...")
     refuse_special_times(cursor)

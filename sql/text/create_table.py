@@ -15,7 +15,7 @@ from dbsp.sql.text.column_definitions import (
     column_definition,
     names,
 )
-from dbsp.sql.text.stored_clauses import enforced, stored_clause
+from dbsp.sql.text.sparks.stored_clauses import enforced, stored_clause
 from dbsp.sql.text.tokens import Cursor, Slice
 
 # of a table's WITH, and the values that they take; none: a number
@@ -142,6 +142,9 @@ def create_table(cursor: Cursor, known: Mapping[str, tuple[str, ...]] = PROPERTI
     )
 
 
+_OF_HIVE = ("STORED", "AS", "INPUTFORMAT")
+
+
 def _clauses(
     cursor: Cursor, known: Mapping[str, tuple[str, ...]], columns: list[ColumnDefinition]
 ) -> tuple[str | None, dict[str, str], dict[str, str], dict[str, Slice], int | None]:
@@ -155,7 +158,7 @@ def _clauses(
     properties: dict[str, str] = {}
     intervals: dict[str, Slice] = {}
     while cursor.next.kind != "end":
-        if cursor.accept("USING") or cursor.accept("STORED", "AS"):
+        if cursor.accept("USING") or (not cursor.sees(*_OF_HIVE) and cursor.accept("STORED", "AS")):
             format_ = _dotted(cursor)
         elif cursor.accept("OPTIONS"):
             options |= pairs(cursor)

@@ -1,4 +1,4 @@
-"""The streaming extensions of the language that this version does not have: refused by name and place.
+"""What other dialects have in a query and this one does not: refused by name and place.
 
 They are recognised in the tokens, so that Spark's parser, which knows none of them, never reports them as
 a syntax error somewhere near.
@@ -17,19 +17,6 @@ SPECIAL_TIME = (
     "would stay what it is when the program is compiled; "
     "compare columns with now() or current_date() in WHERE, as ts > now() - INTERVAL 5 MINUTES"
 )
-
-STATEMENTS = {
-    ("DECLARE", "RECURSIVE", "VIEW"): (
-        "DECLARE RECURSIVE VIEW; write CREATE RECURSIVE VIEW name (column TYPE, ...) AS query, "
-        "which may refer to itself and to recursive views further down"
-    ),
-}
-
-
-def refuse_statement(cursor: Cursor) -> None:
-    for words, what in STATEMENTS.items():
-        if cursor.sees(*words):
-            cursor.fail(f"not supported yet: {what}")
 
 
 def refuse_in_query(cursor: Cursor) -> None:

@@ -26,9 +26,9 @@ from dbsp.sql.text.create_view import (
     create_view,
     query_text,
 )
-from dbsp.sql.text.extensions import refuse_statement
-from dbsp.sql.text.session_statements import Ignored, SessionStatement, Use, session_statement
 from dbsp.sql.text.source import Source
+from dbsp.sql.text.sparks.other_statements import refuse_statement
+from dbsp.sql.text.sparks.session_statements import Ignored, SessionStatement, Use, session_statement
 from dbsp.sql.text.tokens import Cursor, InUse, Slice, Token, tokens
 
 STATEMENTS = (
@@ -49,7 +49,7 @@ _KNOWN = f"statements are {', '.join(STATEMENTS[:-1])} and {STATEMENTS[-1]}"
 class InsertInto:
     """columns: of the target, those that are listed, in the order of the query's; None: all of them.
 
-    by_name: the query's columns are called as the target's.
+    by_name: those that are called as the query's.
     """
 
     target: str
@@ -101,15 +101,12 @@ def _statement(cursor: Cursor) -> Statement:
     refuse_statement(cursor)
     if cursor.accept("CREATE"):
         return _create(cursor)
+    if cursor.accept("REPLACE", "TABLE"):
+        return create_table(cursor)
     if cursor.accept("LATENESS"):
         return lateness_statement(cursor)
     if cursor.sees("INSERT", "INTO"):
         return _insert(cursor)
-    if cursor.sees("INSERT", "OVERWRITE"):
-        cursor.fail(
-            "INSERT OVERWRITE replaces what a table holds once; INSERT INTO one with a PRIMARY KEY keeps it "
-            "equal to the query, and a CREATE VIEW is always what its query says"
-        )
     raise _unknown(cursor, cursor.next)
 
 
@@ -149,6 +146,7 @@ def _insert(cursor: Cursor) -> InsertInto:
     cursor.accept("INSERT", "INTO")
     cursor.accept("TABLE")
     target = cursor.relation("a table's name")
+    _refuse_parts(cursor)
     by_name = cursor.accept("BY", "NAME")
     columns = None if by_name else _listed(cursor)
     if cursor.sees("VALUES"):
@@ -160,6 +158,17 @@ def _insert(cursor: Cursor) -> InsertInto:
             f"{word} belongs to a view: CREATE VIEW v AS ... {word} ...; INSERT INTO ... SELECT * FROM v"
         )
     return InsertInto(target.text, query, start, columns, by_name)
+
+
+def _refuse_parts(cursor: Cursor) -> None:
+    """What a target has a part of replaced by, or written to."""
+    if cursor.sees("PARTITION"):
+        cursor.fail("not supported: PARTITION of an INSERT; give the column's value in the query")
+    if cursor.sees("REPLACE"):
+        cursor.fail(
+            "not supported: REPLACE of an INSERT, which replaces rows once; INSERT INTO a table with a "
+            "PRIMARY KEY keeps it equal to the query"
+        )
 
 
 def _unknown(cursor: Cursor, first: Token) -> ProgramError:

@@ -73,7 +73,21 @@ def _message(
     if condition == "AMBIGUOUS_REFERENCE":
         name, existing = (parameters[key].replace("`", "") for key in ("name", "referenceNames"))
         return f"column '{name}' could be any of {existing.strip('[]')}; say which"
-    return _first_line(error["message"])
+    return _first_line(error["message"]) + _cure(condition)
+
+
+# of what Spark refuses, by its condition's beginning, what a program has in its place
+_CURES = {
+    "UNSUPPORTED_FEATURE.TIME_TRAVEL": "dbsp query --as-of reads what a view held, and JOIN table FOR "
+    "SYSTEM_TIME AS OF other.ts meets what a table held",
+    "UNSUPPORTED_FEATURE.CHANGE_DATA_CAPTURE": "a view follows its tables' changes by itself, and its own "
+    "are read by p.changes(view, since=n) and `dbsp changes`",
+    "UNBOUND_SQL_PARAMETER": "write the value, or ${NAME} and --define NAME=value",
+}
+
+
+def _cure(condition: str) -> str:
+    return next((f"; {cure}" for known, cure in _CURES.items() if condition.startswith(known)), "")
 
 
 _DRAWN = (
@@ -137,6 +151,13 @@ def _unknown_column(name: str, used: Sequence[str], relations: Mapping[str, Sequ
     system = _SYSTEM.get(name.rsplit(".", 1)[-1].lower())
     if system is not None:
         return f"unknown column '{name}'; {system}"
+    last = name.rsplit(".", 1)[-1].lower()
+    here = [relation for relation in used if last in map(str.lower, relations[relation])]
+    if here and "." not in name:
+        return (
+            f"column '{name}' of '{here[0]}' can't be seen here; a relation of FROM sees those before it "
+            "behind LATERAL, and a sub-query's columns are those that it selects"
+        )
     if len(used) == 1:
         columns = list(relations[used[0]])
         hint = did_you_mean(name.rsplit(".", 1)[-1], columns)

@@ -140,10 +140,19 @@ def _call(query: Query, node: Node, position: Mapping[int, int], special: Specia
     return call
 
 
+# Spark's plan for it numbers the left rows by uuid(), and of rows as near as each other takes any
+_NEAREST = (
+    "not supported yet: NEAREST ... BY; write a join and QUALIFY row_number() OVER (PARTITION BY the left "
+    "row's key ORDER BY the distance, a key of the right rows) <= k, or of times ASOF JOIN"
+)
+
+
 def _by_spark(
     query: Query, node: Node, position: Mapping[int, int], special: Special, call: Call | None = None
 ) -> Call:
     """The call as one that Spark evaluates. call: what no kernel covers, where it has values of ours."""
+    if node["c"] == "Uuid":  # none that is written comes so far
+        raise query.error(node, _NEAREST)
     refused = call is not None and _uncovered(call)
     type_ = query.value_type(node) if call is None else call.type
     return by_spark(query, node, position, type_, special, refused or "")

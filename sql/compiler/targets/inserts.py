@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 import pyarrow as pa
@@ -40,6 +40,7 @@ from dbsp.sql.plans.schemas import Field, Key
 from dbsp.sql.plans.types import ddl
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.statements import InsertInto
+from dbsp.sql.text.tokens import Token
 
 
 def find_target(
@@ -61,6 +62,15 @@ def find_target(
     hint = did_you_mean(statement.target, names)
     message = f"unknown table '{statement.target}'; tables so far: {listed}{hint}"
     raise source.error(statement.start, message)
+
+
+def by_name(statement: InsertInto, view: View) -> InsertInto:
+    """The statement with the columns that BY NAME lists: those of the query."""
+    if not statement.by_name:
+        return statement
+    start = statement.query.start
+    listed = tuple(Token("word", column.name, start, start) for column in view.schema)
+    return replace(statement, columns=listed, by_name=False)
 
 
 def fitted(

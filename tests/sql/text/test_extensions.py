@@ -5,14 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dbsp.circuits.errors import ProgramError
-from dbsp.sql.text.extensions import STATEMENTS, refuse_in_query, refuse_statement
+from dbsp.sql.text.extensions import refuse_in_query
 from tests.sql.text.reading import cursor_over
-
-
-@pytest.mark.parametrize("words", STATEMENTS)
-def test_statements_say_what_to_write_instead(words: tuple[str, ...]) -> None:
-    with pytest.raises(ProgramError, match=r"^p.sql:1:3: not supported yet: .*; write CREATE"):
-        refuse_statement(cursor_over(f"  {' '.join(words).lower()} f"))
 
 
 @pytest.mark.parametrize(
@@ -41,6 +35,5 @@ def test_refused_in_a_query(query: str, error: str) -> None:
 )
 def test_the_same_words_elsewhere_are_the_users(query: str) -> None:
     cursor = cursor_over(query)
-    refuse_statement(cursor)
     refuse_in_query(cursor)
     assert cursor.at == 0

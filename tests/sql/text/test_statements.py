@@ -42,6 +42,18 @@ def test_columns_of_an_insert_are_no_query_in_parentheses() -> None:
     assert (nested.columns, nested.query.text) == (None, "(SELECT 1)")
 
 
+def test_an_insert_by_name_lists_nothing() -> None:
+    insert = only("INSERT INTO o BY NAME SELECT 1 AS a")
+    assert isinstance(insert, InsertInto)
+    assert (insert.columns, insert.by_name, insert.query.text) == (None, True, "SELECT 1 AS a")
+
+
+def test_a_table_is_replaced_by_its_definition() -> None:
+    table = only("REPLACE TABLE t (a INT)")
+    assert isinstance(table, CreateTable)
+    assert table.name == "t"
+
+
 def test_who_declares_lateness() -> None:
     table, other, late, view = parse(
         "CREATE TABLE t (a INT, ts TIMESTAMP LATENESS INTERVAL 1 HOUR); CREATE TABLE u (a INT);"
@@ -53,11 +65,16 @@ def test_who_declares_lateness() -> None:
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ("SELECT 1", "1:1: unknown statement 'SELECT'; statements are CREATE TABLE, CREATE STREAM"),
-        ("CREATE INDEX i", "1:1: unknown statement 'CREATE INDEX'"),
+        ("START x", "1:1: unknown statement 'START'; statements are CREATE TABLE, CREATE STREAM"),
+        ("CREATE THING i", "1:1: unknown statement 'CREATE THING'"),
         ("LATENESS v INTERVAL 1 HOUR", "1:12: expected ., found 'INTERVAL'"),
         ("INSERT INTO t VALUES (1)", "1:15: INSERT INTO ... VALUES is for replay files"),
-        ("INSERT OVERWRITE o SELECT 1", "1:1: INSERT OVERWRITE replaces what a table holds once"),
+        (
+            "INSERT OVERWRITE o SELECT 1",
+            "1:1: not supported: INSERT OVERWRITE replaces what a table holds once",
+        ),
+        ("INSERT INTO o REPLACE USING (a) SELECT 1", "1:15: not supported: REPLACE of an INSERT"),
+        ("INSERT INTO o PARTITION (a = 1) SELECT 1", "1:15: not supported: PARTITION of an INSERT"),
         ("INSERT INTO o (a, A) SELECT 1, 2", "1:19: column 'A' is listed twice"),
         ("INSERT INTO o SELECT 1 TRIGGER COUNTING 1", "1:24: TRIGGER belongs to a view: CREATE VIEW v AS"),
     ],

@@ -6,8 +6,6 @@ out as plain ranges, which mean the same everywhere.
 
 from __future__ import annotations
 
-from functools import cache
-
 Ranges = tuple[tuple[int, int], ...]
 
 LAST = 0x10FFFF
@@ -46,46 +44,6 @@ def both_cases(ranges: Ranges) -> Ranges:
     raised = tuple((low - 32, high - 32) for low, high in lower)
     lowered = tuple((low + 32, high + 32) for low, high in upper)
     return union(ranges, raised, lowered)
-
-
-@cache
-def _cased() -> tuple[tuple[int, int, int], ...]:
-    """(code point, its upper case, the lower case of that) of all that have another case."""
-    found = []
-    for code in range(LAST + 1):
-        upper = _upper(code)
-        lower = _lower(upper)
-        if upper != code or lower != code:
-            found.append((code, upper, lower))
-    return tuple(found)
-
-
-def _upper(code: int) -> int:
-    """Java's Character.toUpperCase: of one code point, to one."""
-    for mapped in (chr(code).upper(), chr(code).title()):
-        if len(mapped) == 1:
-            return ord(mapped)
-    return code
-
-
-def _lower(code: int) -> int:
-    mapped = chr(code).lower()
-    return ord(mapped[0]) if len(mapped) == 1 or code == 0x130 else code
-
-
-def every_case(ranges: Ranges) -> Ranges:
-    """Java's (?iu): what is in the set, or whose upper case is, or the lower case of that."""
-
-    def holds(code: int) -> bool:
-        return any(low <= code <= high for low, high in ranges)
-
-    singles = {low for low, high in ranges if low == high}
-    singles = {_lower(_upper(code)) for code in singles}
-    more = (
-        (code, code) for code, upper, lower in _cased() if holds(upper) or holds(lower) or lower in singles
-    )
-    keys = ((code, code) for code in singles)
-    return union(ranges, tuple(more), tuple(keys))
 
 
 def of(*parts: str) -> Ranges:

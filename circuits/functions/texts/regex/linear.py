@@ -3,7 +3,7 @@ r"""A regular expression for RE2, which takes time in proportion to the text.
 RE2 and java.util.regex both return the leftmost match that a backtracking search meets first, so an
 expression carries over wherever its parts mean the same. What RE2 lacks (look-around, back-references,
 possessive quantifiers, \b in Unicode text) or means differently (repetition of what can be empty) has no
-form here.
+form: the parser refuses the first, and the writer the second.
 
 `$` of Java also matches before a final line terminator. RE2 can't look ahead, so the terminator is consumed,
 which only a match's own text or a following match can show: see `Linear.dollar`.
@@ -21,7 +21,6 @@ from dbsp.circuits.functions.texts.regex.nodes import (
     Anchor,
     Characters,
     Choice,
-    Edge,
     Group,
     Node,
     Repeat,
@@ -105,30 +104,24 @@ def _write(node: Node, out: list[str | int], is_last: bool) -> None:
         out.append(")")
     elif isinstance(node, Repeat):
         many = node.most is None or node.most > 1
-        if (
-            node.taste == "+"
-            or (many and can_be_empty(node.body))
-            or max(node.least, node.most or 0) > _MOST_REPEATS
-        ):
+        if (many and can_be_empty(node.body)) or max(node.least, node.most or 0) > _MOST_REPEATS:
             raise _NoForm
         out.append("(?:")
         _write(node.body, out, False)
-        out.append(")" + times(node) + node.taste)
-    elif isinstance(node, Edge):
-        out.append(_edge(node.anchor, is_last))
+        out.append(")" + _times(node) + node.taste)
     else:
-        raise _NoForm
+        out.append(_edge(node.anchor, is_last))
 
 
 def _edge(anchor: Anchor, is_last: bool) -> str:
     if anchor == "last line end" and is_last:
         return _DOLLAR
-    if anchor not in ("text begin", "text end"):
+    if anchor == "last line end":
         raise _NoForm
     return r"\A" if anchor == "text begin" else r"\z"
 
 
-def times(node: Repeat) -> str:
-    """How often, as every dialect writes it."""
+def _times(node: Repeat) -> str:
+    """How often."""
     short = {(0, None): "*", (1, None): "+", (0, 1): "?"}.get((node.least, node.most))
     return short or f"{{{node.least},{'' if node.most is None else node.most}}}"

@@ -1,8 +1,8 @@
 r"""The syntax of java.util.regex, as a tree.
 
-Flags are worked in where they hold: (?i) and (?u) widen sets, (?s), (?m) and (?d) choose sets and anchors,
-(?x) drops white space. Refused by name and position is what Java itself rejects, and what has no form in
-`re`: \G, \X, \N{…}, \b{g}, the flag (?U), scripts, blocks and binary properties of Unicode.
+Flags are worked in where they hold: (?i) widens sets, (?s) chooses them, (?x) drops white space. Refused by
+name and position is what Java itself rejects, and what RE2 has no form for: look-around, back-references,
+what gives nothing back, edges of words and lines, classes of Unicode.
 """
 
 from __future__ import annotations
@@ -12,82 +12,40 @@ from dataclasses import dataclass, field, replace
 from dbsp.circuits.functions.texts.regex import character_classes as classes
 from dbsp.circuits.functions.texts.regex.nodes import (
     Anchor,
-    Atomic,
     Characters,
     Choice,
     Edge,
     Group,
-    Look,
     Node,
-    Reference,
     Repeat,
     Sequence,
-    can_be_empty,
-    empty_is_last,
-    uncertain_groups,
-    walk,
 )
 from dbsp.circuits.functions.texts.regex.sets import SetScanner
 
-_ANCHORS: dict[str, Anchor] = {"A": "text begin", "z": "text end", "b": "word edge", "B": "no word edge"}
-_WORDS = ("word edge", "no word edge")
-_LOOKS = {"=": (True, False), "!": (True, True), "<=": (False, False), "<!": (False, True)}
-LINE_END = Choice(
-    (
-        Sequence((Characters(((13, 13),)), Characters(((10, 10),)))),
-        Characters(classes.VERTICAL),
-    )
-)
+_ANCHORS: dict[str, Anchor] = {"A": "text begin", "z": "text end", "Z": "last line end"}
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """names: of groups, with their numbers. uncertain: those whose text isn't known to be Java's.
-
-    beyond: whether a set in it is of more than U+FFFF to Java, which then never begins between the halves of
-    a pair by itself. has_words: whether it asks for the edges of words.
-    """
+    """names: of groups, with their numbers."""
 
     tree: Node
     groups: int
     names: tuple[tuple[str, int], ...]
-    uncertain: frozenset[int]
-    beyond: bool
-    has_words: bool
 
 
 def parse(pattern: str) -> Parsed:
     """Raises Refused."""
-    parser = _Parser(source=pattern, all_groups=_count_groups(pattern))
+    parser = _Parser(source=pattern)
     tree = parser.alternation()
     if parser.index < len(pattern):
         raise parser.wrong("an unmatched )")
-    nodes = list(walk(tree))
-    uncertain = uncertain_groups(tree)
-    if any(isinstance(node, Reference) and node.group in uncertain for node in nodes):
-        raise parser.wrong(
-            "a back-reference to a group that a failed attempt or an empty iteration may have filled"
-        )
-    return Parsed(
-        tree,
-        parser.groups,
-        tuple(parser.names.items()),
-        uncertain,
-        parser.beyond,
-        any(isinstance(node, Edge) and node.anchor in _WORDS for node in nodes),
-    )
-
-
-def _count_groups(pattern: str) -> int:
-    """Of the whole pattern; a back-reference's digits are read by the groups that opened before it."""
-    return pattern.count("(")
+    return Parsed(tree, parser.groups, tuple(parser.names.items()))
 
 
 @dataclass(slots=True, kw_only=True)
 class _Parser(SetScanner):
-    all_groups: int
     groups: int = 0
-    closed: set[int] = field(default_factory=set)
     names: dict[str, int] = field(default_factory=dict)
 
     def alternation(self) -> Node:
@@ -126,20 +84,12 @@ class _Parser(SetScanner):
             most = least if found[2] is None else int(found[3]) if found[3] else None
             if max(least, most or 0) > 0x7FFFFFFF or (most is not None and most < least):
                 raise self.wrong(f"the repetition {{{found[0]}")
-        taste = self.take() if self.peek() and self.peek() in "?+" else ""
+        taste = self.take() if self.peek() == "?" else ""
         if self.peek() and self.peek() in "*+?{":
-            raise self.wrong("a quantifier without an operand")
-        if isinstance(body, Edge | Look) and most != 0:  # once is as often as any number
+            raise self.wrong("a quantifier without an operand, or one that gives nothing back")
+        if isinstance(body, Edge) and most != 0:  # once is as often as any number
             either = (Sequence(()), body) if taste == "?" else (body, Sequence(()))
             return body if least else Choice(either)
-        if body is LINE_END:  # Java doesn't take \r\n apart there
-            return Repeat(Atomic(body), least, most, taste)
-        if most != 1 and any(each is LINE_END for each in walk(body)):
-            raise self.wrong("\\R in what is repeated")
-        if most != 1 and can_be_empty(body) and not empty_is_last(body):
-            raise self.wrong(
-                "the repetition of what is rather empty"
-            )  # Java counts such iterations its own way
         return Repeat(body, least, most, taste)
 
     def atom(self) -> Node | None:
@@ -148,26 +98,18 @@ class _Parser(SetScanner):
         if character == "(":
             return self.group()
         if character == "^":
-            if self.flags.m:
-                return Edge("unix line begin" if self.flags.d else "line begin")
             return Edge("text begin")
         if character == "$":
-            return self.dollar(self.flags.m)
+            return Edge("last line end")
         if character == ".":
-            ends = classes.of("\n") if self.flags.d else classes.LINE_ENDS
-            return Characters(classes.ALL if self.flags.s else classes.complement(ends))
+            return Characters(classes.ALL if self.flags.s else classes.complement(classes.LINE_ENDS))
         if character == "[":
-            return self.set(self.bracket())
+            return Characters(self.bracket())
         if character == "\\":
             return self.escape()
         if character in "?*+{":
             raise self.wrong(f"a dangling {character}")
         return self.one(ord(character))
-
-    def dollar(self, every_line: bool) -> Edge:
-        if every_line:
-            return Edge("unix line end" if self.flags.d else "line end")
-        return Edge("last unix line end" if self.flags.d else "last line end")
 
     def group(self) -> Node | None:
         if self.peek() != "?":
@@ -179,12 +121,8 @@ class _Parser(SetScanner):
                 raise self.wrong(f"a second group {named[1]}")
             self.names[named[1]] = self.groups + 1
             return self.capturing()
-        if self.taken(">"):
-            return Atomic(self.closing(self.alternation()))
-        look = self.taken("<?[=!]")
-        if look is not None:
-            ahead, negated = _LOOKS[look[0]]
-            return Look(self.closing(self.alternation()), ahead, negated)
+        if self.taken("<?[=!]|>"):
+            raise self.wrong("look-around, or a group that gives nothing back,")
         before = self.flags
         if self.inline_flags():
             return None  # (?i): to the end of the enclosing group
@@ -195,9 +133,7 @@ class _Parser(SetScanner):
     def capturing(self) -> Group:
         self.groups += 1
         number = self.groups
-        body = self.closing(self.alternation())
-        self.closed.add(number)
-        return Group(body, number)
+        return Group(self.closing(self.alternation()), number)
 
     def closing(self, body: Node) -> Node:
         if self.peek() != ")":
@@ -211,7 +147,7 @@ class _Parser(SetScanner):
         if found is None:
             raise self.wrong("an unknown group (?")
         on, off = found[1], found[2] or ""
-        if not set(on + off) <= set("iusmdx"):
+        if not set(on + off) <= set("isx"):
             raise self.wrong(f"the flags (?{found[0]}")
         self.flags = replace(self.flags, **dict.fromkeys(on, True), **dict.fromkeys(off, False))
         return found[3] == ")"
@@ -221,21 +157,13 @@ class _Parser(SetScanner):
         character = self.peek()
         if character in _ANCHORS:
             self.take()
-            if self.peek() == "{":
-                raise self.wrong(f"\\{character}{{")
             return Edge(_ANCHORS[character])
-        if character == "Z":
-            self.take()
-            return self.dollar(every_line=False)
-        if character == "R":
-            self.take()
-            return LINE_END
         if character == "Q":
             self.take()
             return self.quoted()
-        if character and character in "123456789k":
-            return self.reference()
-        return self.set(self.escaped_set())
+        if character and character in "123456789kbBR":
+            raise self.wrong(f"\\{character}")
+        return Characters(self.escaped_set())
 
     def quoted(self) -> Node | None:
         r"""Behind \Q. A quantifier is of its last character."""
@@ -248,22 +176,3 @@ class _Parser(SetScanner):
         if self.peek() and self.peek() in "?*+{":
             parts[-1] = self.quantified(parts[-1])
         return Sequence(tuple(parts))
-
-    def reference(self) -> Node:
-        r"""\1 or \k<name>: further digits belong to it as long as there is such a group."""
-        if self.take() == "k":
-            named = self.taken(r"<([A-Za-z][A-Za-z0-9]*)>")
-            if named is None or named[1] not in self.names:
-                raise self.wrong("a back-reference to no group")
-            number = self.names[named[1]]
-        else:
-            number = int(self.source[self.index - 1])
-            while self.peek().isdecimal() and number * 10 + int(self.peek()) <= self.groups:
-                number = number * 10 + int(self.take())
-        if number <= self.groups and number not in self.closed:
-            raise self.wrong("a back-reference inside its own group")
-        if number > self.groups and number <= self.all_groups:
-            raise self.wrong("a back-reference to a group behind it")
-        if self.flags.i and self.flags.u:
-            raise self.wrong("a back-reference under (?iu)")
-        return Reference(number, number <= self.groups, self.flags.i)

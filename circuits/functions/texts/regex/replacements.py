@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from dbsp.circuits.functions.texts.regex.backtracking import as_searched
 from dbsp.circuits.functions.texts.regex.parser import Parsed
 from dbsp.circuits.functions.texts.regex.scanner import Refused
 
@@ -16,15 +15,8 @@ class Replacement:
 
     parts: tuple[str | int, ...]
 
-    def of(self, match: re.Match[str]) -> str:
-        """What takes the place of a match. A group that took no part is ''."""
-        return "".join(
-            as_searched(each) if isinstance(each, str) else match[f"g{each}" if each else 0] or ""
-            for each in self.parts
-        )
-
     def for_re2(self) -> str | None:
-        r"""The same as RE2 spells it (\1); None where a tenth group is named."""
+        r"""As RE2 spells it (\1); None where a tenth group is named."""
         if any(isinstance(part, int) and part > 9 for part in self.parts):
             return None
         return "".join(

@@ -7,27 +7,23 @@ from dataclasses import dataclass
 
 
 class Refused(Exception):
-    """The pattern can't be matched as Java would; the message is the phrase that says why."""
+    """RE2 can't match the pattern as Java would; the message is the phrase that says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Flags:
     i: bool = False
-    u: bool = False
     s: bool = False
-    m: bool = False
-    d: bool = False
     x: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
 class Scanner:
-    """index: of the next character. beyond: see `Parsed`."""
+    """index: of the next character."""
 
     source: str
     index: int = 0
     flags: Flags = Flags()
-    beyond: bool = False
 
     def wrong(self, what: str) -> Refused:
         return Refused(f"{what} in the regular expression '{self.source}', before character {self.index + 1}")

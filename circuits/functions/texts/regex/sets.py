@@ -1,4 +1,4 @@
-r"""The sets of characters in a pattern: \d, \p{L}, [a-z&&[^q]], and single ones by their escapes."""
+r"""The sets of characters in a pattern: \d, \p{Alpha}, [a-z&&[^q]], and single ones by their escapes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dbsp.circuits.functions.texts.regex import character_classes as classes
 from dbsp.circuits.functions.texts.regex.character_classes import Ranges
 from dbsp.circuits.functions.texts.regex.nodes import Characters
 from dbsp.circuits.functions.texts.regex.scanner import Scanner
-from dbsp.circuits.functions.texts.regex.unicode_classes import property_ranges
 
 _CONTROLS = {"t": 9, "n": 10, "r": 13, "f": 12, "a": 7, "e": 27}
 
@@ -17,21 +16,10 @@ class SetScanner(Scanner):
     __slots__ = ()
 
     def one(self, code: int) -> Characters:
-        return self.set(self.folded(((code, code),)))
-
-    def set(self, ranges: Ranges) -> Characters:
-        """Java notes of each but the dot whether it may be beyond U+FFFF."""
-        self.beyond |= bool(ranges) and ranges[-1][1] > 0xFFFF
-        return Characters(ranges)
+        return Characters(self.folded(((code, code),)))
 
     def folded(self, ranges: Ranges) -> Ranges:
-        if not self.flags.i:
-            return ranges
-        if not self.flags.u:
-            return classes.both_cases(ranges)
-        folded = classes.every_case(ranges)
-        self.beyond |= folded != ranges or ranges[0][0] != ranges[0][1]
-        return folded
+        return classes.both_cases(ranges) if self.flags.i else ranges
 
     def escaped_set(self) -> Ranges:
         """The set that an escape stands for, in and outside brackets."""
@@ -44,22 +32,12 @@ class SetScanner(Scanner):
         return self.folded(((code, code),))
 
     def property(self, negated: bool) -> Ranges:
+        """POSIX's, over ASCII: Unicode's are those of the Unicode that Java has."""
         found = self.taken(r"\{([\w=]+)\}|(\w)")
         name = "" if found is None else found[1] or found[2]
-        ranges = property_ranges(name)
-        self.beyond |= name not in classes.POSIX  # to Java, whatever it holds
-        if ranges is None:
+        if name not in classes.POSIX or (self.flags.i and name in ("Lower", "Upper")):
             raise self.wrong(f"the class \\{'P' if negated else 'p'}{{{name}}}")
-        if self.flags.i and name.removeprefix("Is") in (
-            "Lower",
-            "Upper",
-            "Lu",
-            "Ll",
-            "Lt",
-            "Lowercase",
-            "Uppercase",
-        ):
-            raise self.wrong(f"the class \\p{{{name}}} under (?i)")
+        ranges = classes.POSIX[name]
         return classes.complement(ranges) if negated else ranges
 
     def escaped_code(self, character: str) -> int:
@@ -92,7 +70,6 @@ class SetScanner(Scanner):
             self.index += 2
             ranges = classes.intersection(ranges, self.operand(first=False))
         self.take()
-        self.beyond |= negated
         return classes.complement(ranges) if negated else ranges
 
     def operand(self, first: bool) -> Ranges:

@@ -86,15 +86,12 @@ def test_what_matches_nothing_at_all(pattern: str, empty: bool) -> None:
 
 @pytest.mark.parametrize(
     ("pattern", "dollar"),
-    [("a+b", ""), ("(a|b)c$", "last"), ("(a|b$)", "inside"), ("^x+|x+$", "inside"), (r"\p{L}\Z", "last")],
+    [("a+b", ""), ("(a|b)c$", "last"), ("(a|b$)", "inside"), ("^x+|x+$", "inside"), (r"\p{Alpha}\Z", "last")],
 )
 def test_taken(pattern: str, dollar: str) -> None:
     assert form_of(pattern).dollar == dollar
 
 
-@pytest.mark.parametrize(
-    "pattern",
-    ["(?=a)", "(?<!a)b", "(a)\\1", "a*+", "(?>a)", r"\ba", "(a*)*", "a$b", "(a$)?", "(?m)^a", "a{2000}"],
-)
+@pytest.mark.parametrize("pattern", ["(a*)*", "a$b", "(a$)?", "a{2000}"])
 def test_not_taken(pattern: str) -> None:
     assert linear(parse(pattern)) is None

@@ -6,8 +6,8 @@ import pytest
 
 from dbsp.circuits.errors import ProgramError
 from dbsp.sql.text.create_table import CreateTable
-from dbsp.sql.text.session_statements import Ignored, Setting, Use
 from dbsp.sql.text.source import read
+from dbsp.sql.text.sparks.session_statements import Ignored, Setting, Use
 from dbsp.sql.text.statements import Statement, statements
 from dbsp.sql.text.tokens import InUse
 
@@ -58,6 +58,40 @@ def test_statements_of_the_session() -> None:
         "CREATE SCHEMA IF NOT EXISTS s",
         "COMMENT ON TABLE t IS 'x'",
     ]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "ALTER TABLE s.t SET TBLPROPERTIES ('a' = 'b')",
+        "ALTER TABLE t UNSET TBLPROPERTIES ('a')",
+        "ALTER SCHEMA s SET DBPROPERTIES ('a' = 'b')",
+        "SHOW TABLES",
+        "DESCRIBE t",
+        "EXPLAIN SELECT 1",
+        "ADD JAR 'a.jar'",
+        "RESET a.b",
+        "SET ROLE r",
+        "CREATE INDEX i ON t (a)",
+        "MSCK REPAIR TABLE t",
+    ],
+)
+def test_what_changes_no_row_is_ignored(statement: str) -> None:
+    (found,) = parse(statement)
+    assert isinstance(found, Ignored)
+    assert found.what == statement
+
+
+@pytest.mark.parametrize(
+    "words", ["SET LOCATION 'x'", "DROP PARTITION (a = 1)", "ADD CONSTRAINT c CHECK (a > 0)"]
+)
+def test_what_changes_rows_is_not(words: str) -> None:
+    with pytest.raises(ProgramError, match=r"1:1: not supported: ALTER TABLE; change its CREATE TABLE"):
+        parse(f"ALTER TABLE t {words}")
+
+
+def test_a_catalog_in_use() -> None:
+    assert parse("SET CATALOG c") == [Use(InUse("c"), 0)]
 
 
 @pytest.mark.parametrize("dropped", ["t", "s.t", "s.T"])

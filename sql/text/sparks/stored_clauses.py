@@ -17,6 +17,7 @@ _IGNORED = {
     ("PARTITIONED", "ON"): _LAYOUT,
     ("CLUSTER", "BY"): _LAYOUT,
     ("CLUSTERED", "BY"): _LAYOUT,
+    ("SKEWED", "BY"): _LAYOUT,
     ("WITH", "SCHEMA"): "a view has the columns of its query",
     ("SCHEDULE",): "a view is maintained at every step; TRIGGER and EMIT say when its changes leave",
     ("FOREIGN", "KEY"): "rows that refer to each other may come in any order",
@@ -30,6 +31,10 @@ _REFUSED = {
     ): "UNIQUE; a PRIMARY KEY is checked, and a view by count(*) ... HAVING count(*) > 1 finds the others",
     ("MASK",): "a column mask; write a view",
     ("ROW", "FORMAT"): "ROW FORMAT; write USING csv OPTIONS (...)",
+    ("STORED", "BY"): "STORED BY; write USING format OPTIONS (...)",
+    ("STORED", "AS", "INPUTFORMAT"): "STORED AS INPUTFORMAT; write USING format OPTIONS (...)",
+    ("WITH", "METRICS"): "a view WITH METRICS; write its measures as columns of a CREATE VIEW",
+    ("USING",): "a view USING files; write CREATE TABLE name USING format OPTIONS (...)",
 }
 _SCHEMA_MODES = ("BINDING", "COMPENSATION", "TYPE", "EVOLUTION")
 
@@ -77,16 +82,25 @@ def _rest(cursor: Cursor, words: tuple[str, ...]) -> None:
         cursor.take()  # CLUSTER BY AUTO, NONE
     else:
         cursor.parentheses()
-        if words[0] == "CLUSTERED":
-            if cursor.accept("SORTED", "BY"):
-                cursor.parentheses()
-            cursor.expect("INTO")
-            cursor.take()
-            cursor.expect("BUCKETS")
-        elif words[0] == "FOREIGN":
-            cursor.expect("REFERENCES")
-            _rest(cursor, ("REFERENCES",))
-            enforced(cursor)
+        _behind_columns(cursor, words[0])
+
+
+def _behind_columns(cursor: Cursor, word: str) -> None:
+    """What stands behind the columns of the clause that begins with the word."""
+    if word == "SKEWED":
+        cursor.expect("ON")
+        cursor.parentheses()
+        cursor.accept("STORED", "AS", "DIRECTORIES")
+    elif word == "CLUSTERED":
+        if cursor.accept("SORTED", "BY"):
+            cursor.parentheses()
+        cursor.expect("INTO")
+        cursor.take()
+        cursor.expect("BUCKETS")
+    elif word == "FOREIGN":
+        cursor.expect("REFERENCES")
+        _rest(cursor, ("REFERENCES",))
+        enforced(cursor)
 
 
 def enforced(cursor: Cursor) -> None:
