@@ -30,9 +30,11 @@ KEYS = {
 
 
 def tables(directory: Path, scale: float) -> dict[str, pa.Table]:
-    """The tables at a scale, kept as Parquet in `directory`."""
+    """The tables at a scale, kept as Parquet in `directory`, and beside it as Arrow files, which are mapped:
+    what memory a process has of its own is not the workload's.
+    """
     generate(directory, scale)
-    return {name: _plain(pq.read_table(directory / f"{name}.parquet")) for name in KEYS}
+    return {name: _mapped(directory / f"{name}.parquet") for name in KEYS}
 
 
 def generate(directory: Path, scale: float) -> None:
@@ -47,13 +49,21 @@ def generate(directory: Path, scale: float) -> None:
         )
 
 
-def _plain(table: pa.Table) -> pa.Table:
-    """Strings as Spark's readers give them, not as views."""
-    fields = [
-        field.with_type(pa.string()) if pa.types.is_string_view(field.type) else field
-        for field in table.schema
-    ]
-    return table.cast(pa.schema(fields))
+def _mapped(parquet: Path) -> pa.Table:
+    """Strings are as Spark's readers give them, not views."""
+    file = parquet.with_suffix(".arrow")
+    if not file.exists():
+        source, written = pq.ParquetFile(parquet), file.with_suffix(".tmp")
+        fields = [
+            field.with_type(pa.string()) if pa.types.is_string_view(field.type) else field
+            for field in source.schema_arrow
+        ]
+        schema = pa.schema(fields)
+        with pa.ipc.new_file(written, schema) as out:
+            for batch in source.iter_batches(1 << 17):
+                out.write_batch(batch.cast(schema))
+        written.rename(file)
+    return pa.ipc.open_file(pa.memory_map(str(file))).read_all()
 
 
 @dataclass(frozen=True)
@@ -77,53 +87,48 @@ def queue(pipeline: dbsp.Pipeline, delta: Delta) -> None:
 
 
 class Workload:
-    """What the tables hold, and the next changes of them. `held` of the orders come in later."""
+    """What the tables hold, and the next changes of them. `held` of the orders come in later.
+
+    Rows stay where they are mapped: of each that there ever was it's kept whether it is there.
+    """
 
     def __init__(self, tables: dict[str, pa.Table], held: float = 0.05, seed: int = 0) -> None:
         self._random = np.random.default_rng(seed)
-        orders = tables["orders"]
-        later = self._random.random(len(orders)) < held
-        self._waiting = {"orders": orders.filter(pa.array(later))}
-        of_later = pc.is_in(tables["lineitem"]["l_orderkey"], self._waiting["orders"]["o_orderkey"])
-        self._waiting["lineitem"] = tables["lineitem"].filter(of_later)
-        self._first = {
-            **tables,
-            "orders": orders.filter(pa.array(~later)),
-            "lineitem": tables["lineitem"].filter(pc.invert(of_later)),
-        }
+        self._rows = dict(tables)
+        self._there = {name: np.zeros(len(table), dtype=np.bool_) for name, table in tables.items()}
+        later = self._random.random(len(tables["orders"])) < held
+        self._waiting = np.flatnonzero(later)
+        of_later = self._of_orders(tables["orders"].filter(pa.array(later)))
+        self._first = {name: ~there for name, there in self._there.items()}
+        self._first |= {"orders": ~later, "lineitem": ~of_later}
         self._victims: dict[str, pa.Table] = {}
-        self.contents = {name: table.slice(0, 0) for name, table in tables.items()}
+
+    @property
+    def contents(self) -> dict[str, pa.Table]:
+        return {name: table.filter(pa.array(self._there[name])) for name, table in self._rows.items()}
 
     def load(self, chunks: int) -> Iterator[Delta]:
         """The initial rows, a share of every table a step."""
         for i in range(chunks):
-            parts = {
-                name: table.slice(
-                    len(table) * i // chunks, len(table) * (i + 1) // chunks - len(table) * i // chunks
-                )
-                for name, table in self._first.items()
-            }
-            yield self._applied(
-                {name: Change(part, part.select(KEYS[name]).slice(0, 0)) for name, part in parts.items()}
-            )
+            delta = {}
+            for name, first in self._first.items():
+                rows = np.flatnonzero(first)
+                part = self._come(name, rows[len(rows) * i // chunks : len(rows) * (i + 1) // chunks])
+                delta[name] = Change(part, part.select(KEYS[name]).slice(0, 0))
+            yield delta
 
     def refresh(self, count: int) -> Delta:
         """RF1 and RF2 in one step: `count` new orders with their line items, and as many deleted."""
-        new = self._waiting["orders"].slice(0, count)
-        assert len(new) == count, "no more orders are held back"
-        self._waiting["orders"] = self._waiting["orders"].slice(count)
-        lines = self._waiting["lineitem"]
-        new_lines = lines.filter(pc.is_in(lines["l_orderkey"], new["o_orderkey"]))
-        held = self.contents["orders"]
-        old = held.take(pa.array(self._random.choice(len(held), count, replace=False)))
-        there = self.contents["lineitem"]
-        old_lines = there.filter(pc.is_in(there["l_orderkey"], old["o_orderkey"]))
-        return self._applied(
-            {
-                "orders": Change(new, old.select(KEYS["orders"])),
-                "lineitem": Change(new_lines, old_lines.select(KEYS["lineitem"])),
-            }
-        )
+        assert len(self._waiting) >= count, "no more orders are held back"
+        held = np.flatnonzero(self._there["orders"])
+        new, self._waiting = self._come("orders", self._waiting[:count]), self._waiting[count:]
+        old = self._go("orders", np.sort(self._random.choice(held, count, replace=False)))
+        lines = np.flatnonzero(self._of_orders(new))
+        old_lines = np.flatnonzero(self._of_orders(old) & self._there["lineitem"])
+        return {
+            "orders": Change(new, old),
+            "lineitem": Change(self._come("lineitem", lines), self._go("lineitem", old_lines)),
+        }
 
     def mixed(self, share: float) -> Delta:
         """In every table `share` of the rows deleted, as many changed, and those of the last time restored.
@@ -143,24 +148,46 @@ class Workload:
             restored = self._victims.get(name, table.slice(0, 0))
             delta[name] = Change(pa.concat_tables([restored, changed]), gone.select(KEYS[name]))
             self._victims[name] = victims
-        return self._applied(delta)
-
-    def _applied(self, delta: Delta) -> Delta:
-        for name, change in delta.items():
-            key = KEYS[name]
-            positions = np.arange(len(change.upserts))
-            numbered = change.upserts.select(key).append_column("at", pa.array(positions))
-            last = numbered.group_by(key).aggregate([("at", "max")])["at_max"].to_numpy()
-            rows = change.upserts.take(pa.array(np.sort(last)))  # groups come in any order
-            touched = pa.concat_tables([rows.select(key), change.deletes])
-            kept = self._without(self.contents[name], touched, key)
-            self.contents[name] = pa.concat_tables([kept, rows]).combine_chunks()
+            self._apply(name, delta[name])
         return delta
 
-    @staticmethod
-    def _without(table: pa.Table, keys: pa.Table, key: list[str]) -> pa.Table:
-        if not len(keys) or not len(table):
-            return table
-        left = table.select(key).append_column("at", pa.array(np.arange(len(table))))
-        kept = left.join(keys.group_by(key).aggregate([]), key, join_type="left anti")["at"]
-        return table.take(pa.array(np.sort(kept.to_numpy())))  # a join has no order
+    def _of_orders(self, orders: pa.Table) -> np.ndarray:
+        """bool[n]: the line items, there or not, of these orders."""
+        found = pc.is_in(self._rows["lineitem"]["l_orderkey"], orders["o_orderkey"].combine_chunks())
+        return found.to_numpy()
+
+    def _come(self, name: str, positions: np.ndarray) -> pa.Table:
+        """The rows at ascending positions, which are there now."""
+        self._there[name][positions] = True
+        return _rows_at(self._rows[name], positions)
+
+    def _go(self, name: str, positions: np.ndarray) -> pa.Table:
+        """Their keys, which are there no longer."""
+        self._there[name][positions] = False
+        return _rows_at(self._rows[name].select(KEYS[name]), positions)
+
+    def _apply(self, name: str, change: Change) -> None:
+        """Of rows that no table had at first."""
+        key, there = KEYS[name], np.flatnonzero(self._there[name])
+        positions = np.arange(len(change.upserts))
+        numbered = change.upserts.select(key).append_column("at", pa.array(positions))
+        last = numbered.group_by(key).aggregate([("at", "max")])["at_max"].to_numpy()
+        rows = change.upserts.take(pa.array(np.sort(last)))  # groups come in any order
+        touched = pa.concat_tables([rows.select(key), change.deletes]).group_by(key).aggregate([])
+        left = _rows_at(self._rows[name].select(key), there).append_column("at", pa.array(there))
+        gone = left.join(touched, key, join_type="left semi")["at"].to_numpy()
+        self._there[name][gone] = False
+        self._there[name] = np.append(self._there[name], np.ones(len(rows), dtype=np.bool_))
+        self._rows[name] = pa.concat_tables([self._rows[name], rows])
+
+
+def _rows_at(table: pa.Table, positions: np.ndarray) -> pa.Table:
+    """The rows at ascending positions; only they are read."""
+    parts, begin = [table.schema.empty_table()], 0
+    for batch in table.to_batches():
+        first, last = np.searchsorted(positions, [begin, begin + len(batch)])
+        if first < last:
+            taken = batch.take(pa.array(positions[first:last] - begin))
+            parts.append(pa.Table.from_batches([taken]))
+        begin += len(batch)
+    return pa.concat_tables(parts).combine_chunks()

@@ -40,5 +40,5 @@ def weights_before(integral: Integral) -> np.ndarray:
     weights = np.zeros(len(delta), dtype=np.int64)
     columns = [delta.rows.column(i) for i in layout.identity]
     for wanted, batch, there in integral.find(columns, delta.keys, layout.identity, whole_key=True):
-        weights[wanted] += batch.weights[there]  # a batch holds a row once
+        np.add.at(weights, wanted, batch.weights[there])
     return weights

@@ -21,7 +21,7 @@ from dbsp.circuits.columns.order_codes import order_code
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.functions.evaluate import evaluate
-from dbsp.circuits.traces.batch import LOW, Batch, of_placement, with_low
+from dbsp.circuits.traces.batch import LOW, Batch, of_placement, placements, with_low
 from dbsp.circuits.traces.sorted_run import SortedRun
 
 Ranges = tuple[np.ndarray, np.ndarray, np.ndarray]  # (row, start, stop)
@@ -59,7 +59,22 @@ class Band(ABC):
 
 def asked(batch: Batch, band: Band | None) -> Asked:
     """`Band.asked`; without a band, all rows of the keys, by which the batch is placed."""
-    return Spans(batch, *of_placement(batch.keys)) if band is None else band.asked(batch)
+    return Keys(batch, *placements(batch.keys)) if band is None else band.asked(batch)
+
+
+@dataclass(frozen=True)
+class Keys(Asked):
+    """places, owner: `placements` of the batch's keys."""
+
+    batch: Batch
+    places: np.ndarray
+    owner: np.ndarray | None
+
+    def matches(self, run: SortedRun) -> Ranges:
+        start, stop = run.ranges(*of_placement(self.places))
+        if self.owner is not None:
+            start, stop = start[self.owner], stop[self.owner]
+        return np.arange(len(start)), start, stop
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ from dbsp.circuits.columns.arrow import (
 )
 from dbsp.circuits.columns.grouping import group_rows
 from dbsp.circuits.columns.hashing import hash_begun, hash_rows
-from dbsp.circuits.columns.narrow.column import Narrow
+from dbsp.circuits.columns.narrow.column import Codes, Narrow
 from dbsp.circuits.columns.order_codes import order_code, order_steps
 from dbsp.circuits.traces.zset import WEIGHT, Grouped, ZSet
 
@@ -137,6 +137,19 @@ def of_placement(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return keys & HIGH, keys | LOW
 
 
+def placements(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """(places, owner): the high halves of sort keys, those side by side once, and which of them is key i's;
+    None: the one at i. Many rows of a step may have one key, which is searched for once.
+    """
+    places = keys & HIGH
+    opens = np.empty(len(places), dtype=np.bool_)
+    opens[:1] = True
+    np.not_equal(places[1:], places[:-1], out=opens[1:])
+    if every(opens):
+        return places, None
+    return places[opens], opens.cumsum() - 1
+
+
 @dataclass(frozen=True, eq=False)
 class Batch:
     """keys: uint64[n], ascending; rows: n rows; weights: int64[n]."""
@@ -169,12 +182,7 @@ class Batch:
     @cached_property
     def plain(self) -> list[np.ndarray | None]:
         """Per column its values, where they have a fixed width, fill whole bytes, and none is NULL."""
-        return [
-            fixed_values(column)
-            if is_fixed(column.type) and not pa.types.is_boolean(column.type) and not column.null_count
-            else None
-            for column in self.rows.columns
-        ]
+        return [plain_values(column) for column in self.rows.columns]
 
     @property
     def is_narrow(self) -> bool:
@@ -208,6 +216,11 @@ class Batch:
         if values is not None:
             return from_fixed_values(values[positions], self.schema.field(i).type)
         return take_values(self.rows.column(i), positions_of(positions))
+
+    def coded(self, i: int) -> Codes | None:
+        """A column of whole numbers; None: `column_at` has to be asked."""
+        values = self.plain[i]
+        return Codes(values) if values is not None and values.dtype.kind == "i" else None
 
     def weights_at(self, positions: np.ndarray) -> np.ndarray:
         return np.asarray(self.weights[positions])
@@ -294,6 +307,12 @@ class Batch:
         return Batch(fixed_values(stored.column(0)), rows, fixed_values(stored.column(last)))
 
 
+def plain_values(column: pa.Array) -> np.ndarray | None:
+    """Its values, where they have a fixed width, fill whole bytes, and none is NULL."""
+    fixed = is_fixed(column.type) and not pa.types.is_boolean(column.type) and not column.null_count
+    return fixed_values(column) if fixed else None
+
+
 class StoredBatch(Batch):
     """A batch that is read when somebody first looks into it. Its length and ends are known before.
 
@@ -346,6 +365,9 @@ class StoredBatch(Batch):
 
     def column_at(self, i: int, positions: np.ndarray) -> pa.Array:
         return self._batch.column_at(i, positions)
+
+    def coded(self, i: int) -> Codes | None:
+        return self._batch.coded(i)
 
     def weights_at(self, positions: np.ndarray) -> np.ndarray:
         return self._batch.weights_at(positions)

@@ -11,12 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import every, positions_of, take_values
+from dbsp.circuits.columns.narrow.column import numbers_at, of_numbers
 from dbsp.circuits.traces.batch import Batch
+
+# batch by batch, positions in it
+Shares: TypeAlias = list[tuple[Batch, np.ndarray]]
 
 
 def batches_of(runs: Iterable[SortedRun]) -> list[Batch]:
@@ -80,6 +85,13 @@ class SortedRun:
             return Found(self._shares(positions[order]), back)
         return Found(self._shares(positions) or [(self.batches[0], positions)])
 
+    def shares(self, positions: np.ndarray) -> tuple[np.ndarray | None, Shares]:
+        """(order, shares): where the rows at positions[order] lie; None: in the order that they are given."""
+        if len(self.batches) == 1:
+            return None, [(self.batches[0], positions)]
+        order = None if _ascending(positions) else np.argsort(positions)
+        return order, self._shares(positions if order is None else positions[order])
+
     def _search(self, keys: np.ndarray, side: str) -> np.ndarray:
         """Where keys belong."""
         if not len(keys):
@@ -101,7 +113,7 @@ class SortedRun:
                 found[begin:end] = within + self._bases[batch]
         return found
 
-    def _shares(self, positions: np.ndarray) -> list[tuple[Batch, np.ndarray]]:
+    def _shares(self, positions: np.ndarray) -> Shares:
         """Ascending positions batch by batch."""
         if len(self.batches) == 1:
             return [(self.batches[0], positions)]
@@ -171,11 +183,36 @@ class Found(Batch):
     def column(self, i: int) -> pa.Array:
         columns = self.__dict__["_columns"]
         if i not in columns:
-            parts = [batch.column_at(i, at) for batch, at in self._found]
-            column = parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
-            back = self.__dict__["_back"]
-            columns[i] = column if back is None else take_values(column, positions_of(back))
+            columns[i] = self._gathered(i)
         return columns[i]
+
+    def _gathered(self, i: int) -> pa.Array:
+        back = self.__dict__["_back"]
+        coded = []
+        for batch, at in self._found:
+            codes = batch.coded(i)
+            if codes is None:
+                break
+            coded.append((codes, at))
+        else:
+            numbers = numbers_at(coded)
+            return of_numbers(numbers if back is None else numbers[back], self.schema.field(i).type)
+        parts = [batch.column_at(i, at) for batch, at in self._found]
+        column = parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
+        return column if back is None else take_values(column, positions_of(back))
+
+    def take(self, positions: np.ndarray) -> Batch:
+        if len(positions) == len(self):
+            return self
+        if self.__dict__["_back"] is not None:
+            return super().take(positions)
+        shares, begin = [], 0
+        for batch, at in self._found:
+            first, last = positions.searchsorted((begin, begin + len(at)))
+            if first < last:
+                shares.append((batch, at[positions[first:last] - begin]))
+            begin += len(at)
+        return Found(shares or [(self._found[0][0], positions)])
 
     def _together(self, parts: list[np.ndarray]) -> np.ndarray:
         whole = parts[0] if len(parts) == 1 else np.concatenate(parts)

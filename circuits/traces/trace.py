@@ -17,8 +17,8 @@ import pyarrow as pa
 from dbsp.circuits.columns.arrow import every
 from dbsp.circuits.columns.equality import equal_rows
 from dbsp.circuits.columns.ranges import expand_ranges
-from dbsp.circuits.traces.batch import Batch, Layout, of_placement
-from dbsp.circuits.traces.sorted_run import SortedRun
+from dbsp.circuits.traces.batch import Batch, Layout, of_placement, placements
+from dbsp.circuits.traces.sorted_run import Found, Shares, SortedRun
 from dbsp.circuits.traces.zset import ZSet
 
 
@@ -75,23 +75,34 @@ def find_in(
     identity: tuple[int, ...],
     whole_key: bool,
 ) -> Iterator[tuple[np.ndarray, Batch, np.ndarray]]:
-    """The rows whose `identity` columns equal row i of `columns`, run by run.
+    """The rows whose `identity` columns equal row i of `columns`; those of one run side by side.
 
     keys: sort keys of the wanted rows. whole_key: the low half is a hash of `identity` too.
-    Yields (positions into columns, batch, positions into the batch).
+    Yields (positions into columns, batch, positions into the batch), once at most: the rows of all runs
+    are gathered and compared together, since most of what that costs is calls.
     """
-    least, greatest = (keys, keys) if whole_key else of_placement(keys)
+    places, owner = (keys, None) if whole_key else placements(keys)
+    least, greatest = (keys, keys) if whole_key else of_placement(places)
+    found: list[np.ndarray] = []
+    shares: Shares = []
     for run in runs:
-        wanted, there = expand_ranges(*run.ranges(least, greatest))
-        if not len(there):
-            continue
-        batch = run.batches[0]
-        if not run.is_plain:
-            batch, there = run.take(there), np.arange(len(there))
-        same = equal_rows(columns, wanted, [batch.column(i) for i in identity], there)
-        if not every(same):
-            wanted, there = wanted[same], there[same]
-        yield wanted, batch, there
+        start, stop = run.ranges(least, greatest)
+        if owner is not None:
+            start, stop = start[owner], stop[owner]
+        wanted, there = expand_ranges(start, stop)
+        if len(there):
+            order, parts = run.shares(there)
+            found.append(wanted if order is None else wanted[order])
+            shares += parts
+    if found:
+        wanted, batch = np.concatenate(found), Found(shares)
+        places = np.arange(len(wanted))
+        same = equal_rows(columns, wanted, [batch.column(i) for i in identity], places)
+        if every(same):
+            yield wanted, batch, places
+        else:
+            (kept,) = same.nonzero()
+            yield wanted[kept], batch.take(kept), places[: len(kept)]
 
 
 def as_runs(*batches: Batch) -> tuple[SortedRun, ...]:

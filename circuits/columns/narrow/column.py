@@ -12,17 +12,84 @@ SIGMOD 2006.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.arrow import fixed_values, positions_of, retyped, take_values, validity
+from dbsp.circuits.columns.arrow import (
+    fixed_values,
+    positions_of,
+    retyped,
+    take_values,
+    validity,
+)
 
 _BASE, _UNIT = b"base", b"unit"
 DECIMAL = pa.decimal128(1).id
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Codes:
+    """Whole numbers base + unit · code. codes: None, where all are `base`."""
+
+    codes: np.ndarray | None
+    base: int = 0
+    unit: int = 1
+
+    def at(self, positions: np.ndarray) -> np.ndarray:
+        """int64[n]: the numbers at these positions."""
+        return self.numbers(None if self.codes is None else self.codes[positions], len(positions))
+
+    def numbers(self, codes: np.ndarray | None, count: int) -> np.ndarray:
+        """int64[count]: of these codes, or without one."""
+        if codes is None:
+            numbers = np.empty(count, np.int64)
+            numbers.fill(self.base)
+            return numbers
+        numbers = codes.astype(np.int64)
+        if self.unit != 1:
+            numbers *= self.unit
+        if self.base:
+            numbers += self.base
+        return numbers
+
+
+def numbers_at(parts: Sequence[tuple[Codes, np.ndarray]]) -> np.ndarray:
+    """int64[n]: the numbers at positions of some parts of a column, one part after the other."""
+    if len(parts) == 1:
+        return parts[0][0].at(parts[0][1])
+    counts = np.array([len(at) for _, at in parts])
+    numbers = np.zeros(counts.sum(), np.int64)
+    begin = 0
+    for codes, at in parts:
+        end = begin + len(at)
+        if codes.codes is not None:
+            numbers[begin:end] = codes.codes[at]
+        begin = end
+    # all parts at once: most are of a few numbers
+    units = np.array([codes.unit for codes, _ in parts], np.int64)
+    if (units != 1).any():
+        numbers *= units.repeat(counts)
+    bases = np.array([codes.base for codes, _ in parts], np.int64)
+    if bases.any():
+        numbers += bases.repeat(counts)
+    return numbers
+
+
+def of_numbers(numbers: np.ndarray, data_type: pa.DataType) -> pa.Array:
+    """int64[n] as values of a type: of an integer, a decimal or a time."""
+    if data_type.id == DECIMAL:
+        words = np.empty((len(numbers), 2), np.int64)
+        words[:, 0], words[:, 1] = numbers, numbers >> 63
+        numbers = words
+    elif data_type.bit_width < 64:
+        numbers = numbers.astype(f"int{data_type.bit_width}")
+    return pa.Array.from_buffers(data_type, len(numbers), [None, pa.py_buffer(numbers)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,11 +118,18 @@ class Narrow:
 
     def at(self, positions: np.ndarray) -> pa.Array:
         """The values at int64 positions."""
+        if self.coded is not None:
+            return of_numbers(self.coded.at(positions), self.type)
         if not self.is_coded:
-            return self.with_codes(pa.nulls(len(positions))).values()
-        if self.dictionary is None and not self.codes.null_count:
-            return self._decoded(fixed_values(self.codes)[positions])
+            return pa.nulls(len(positions), self.type)
         return self.with_codes(take_values(self.codes, positions_of(positions))).values()
+
+    @cached_property
+    def coded(self) -> Codes | None:
+        """Of numbers of which none is NULL."""
+        if self.dictionary is not None or self.base is None or (self.is_coded and self.codes.null_count):
+            return None
+        return Codes(fixed_values(self.codes) if self.is_coded else None, self.base, self.unit)
 
     def values(self) -> pa.Array:
         """All of them, as a plain column."""
@@ -64,9 +138,14 @@ class Narrow:
             return take_values(self.dictionary, codes)
         if self.base is None:
             return pa.nulls(len(codes), self.type)
-        if not self.is_coded:
-            return self._decoded(np.zeros(len(codes), np.uint8))
-        return self._decoded(fixed_values(codes), validity(codes) if codes.null_count else None)
+        stored = fixed_values(codes) if self.is_coded else None
+        numbers = Codes(stored, self.base, self.unit).numbers(stored, len(codes))
+        if not self.is_coded or not codes.null_count:
+            return of_numbers(numbers, self.type)
+        bits = pa.py_buffer(np.packbits(validity(codes), bitorder="little"))
+        return pa.Array.from_buffers(
+            self.type, len(codes), [bits, of_numbers(numbers, self.type).buffers()[1]]
+        )
 
     def text_bytes(self) -> np.ndarray:
         """int64[n]: of text, how many bytes each value has."""
@@ -85,22 +164,6 @@ class Narrow:
 
     def with_codes(self, codes: pa.Array) -> Narrow:
         return Narrow(self.type, codes, self.base, self.unit, self.dictionary)
-
-    def _decoded(self, codes: np.ndarray, valid: np.ndarray | None = None) -> pa.Array:
-        assert self.base is not None
-        numbers = codes.astype(np.int64)
-        if self.unit != 1:
-            numbers *= self.unit
-        if self.base:
-            numbers += self.base
-        if self.type.id == DECIMAL:
-            words = np.empty((len(numbers), 2), np.int64)
-            words[:, 0], words[:, 1] = numbers, numbers >> 63
-            numbers = words
-        elif self.type.bit_width < 64:
-            numbers = numbers.astype(f"int{self.type.bit_width}")
-        bits = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
-        return pa.Array.from_buffers(self.type, len(codes), [bits, pa.py_buffer(numbers)])
 
     @property
     def greatest(self) -> int:

@@ -279,10 +279,9 @@ def _known(layout: Layout, before: tuple[SortedRun, ...], asked: _Asked, seed: i
     trace = Integral(layout, before, Batch.empty(layout))
     keys = layout.sort_keys(asked.keys, seed)
     for wanted, batch, there in trace.find(asked.keys.columns, keys, layout.identity, whole_key=True):
-        # a batch holds a key once
-        found[0][wanted] += batch.weights[there]
+        np.add.at(found[0], wanted, batch.weights[there])
         for total, i in zip(found[1:], layout.sums, strict=True):
-            total[wanted] += fixed_values(batch.rows.column(i))[there]
+            np.add.at(total, wanted, fixed_values(batch.column(i))[there])
     return _Known(found[0], found[0] > 0, found[1], found[2])
 
 

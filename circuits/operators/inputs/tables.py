@@ -153,7 +153,8 @@ class Upsert(Keeper):
         new = changes.take(np.flatnonzero(changes.weights > 0))
         parts = [ZSet(new.rows, np.ones(len(new), dtype=np.int64))]
         for _, batch, there in table.find(groups.keys, groups.hashes, self.key, whole_key=False):
-            parts.append(ZSet(take(batch.rows, there), -batch.weights[there]))
+            old = batch.take(there)
+            parts.append(ZSet(old.rows, -old.weights))
         return Integral(layout, before, Batch.build(layout, ZSet.sum(layout.schema, parts), context.seed))
 
     def _last(self, changes: ZSet, seed: int) -> tuple[ZSet, Groups]:

@@ -36,7 +36,7 @@ from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import Limit, Limits, of_pairs
 from dbsp.circuits.traces.band import Asked, Band, asked
 from dbsp.circuits.traces.batch import Batch
-from dbsp.circuits.traces.sorted_run import SortedRun
+from dbsp.circuits.traces.sorted_run import Found, Shares, SortedRun
 from dbsp.circuits.traces.trace import Integral, as_runs
 from dbsp.circuits.traces.zset import ZSet
 
@@ -99,67 +99,64 @@ class Join(Reader):
         parts: list[ZSet] = []
         mine, other = as_runs(left.delta), as_runs(right.delta)
         for own in mine:
-            new = asked(left.delta, self.right_band)
             # of a trace with itself the deltas are one batch, which the left asks of the right
-            for run in (*right.before, *other):
-                parts += self._pairs(own, run, schema, new)
+            parts += self._with(own, (*right.before, *other), LEFT, schema)
         for own in other:
-            new = asked(right.delta, self.left_band)
-            for run in left.before:
-                parts += self._pairs(run, own, schema, new)
+            parts += self._with(own, left.before, RIGHT, schema)
         return ZSet.sum(schema, parts)
 
-    def _pairs(self, left: SortedRun, right: SortedRun, schema: pa.Schema, new: Asked) -> Iterator[ZSet]:
-        """left ⋈ right for two runs, one of them a step's: the shorter is looked up in the longer.
-
-        new: what the step's asks of the other.
-        """
-        short, long, band = left, right, self.right_band
-        if len(right) < len(left):
-            short, long, band = right, left, self.left_band
-        if new.batch is not short.batches[0]:
-            for batch in short.batches:
-                whole = batch if band is None else batch.whole
-                part = SortedRun([whole])
-                sides = (part, long) if short is left else (long, part)
-                yield from self._matching(*sides, short is left, asked(whole, band), schema)
-        else:
-            yield from self._matching(left, right, short is left, new, schema)
-
-    def _matching(
-        self, left: SortedRun, right: SortedRun, asks_left: bool, new: Asked, schema: pa.Schema
+    def _with(
+        self, own: SortedRun, runs: Iterable[SortedRun], side: int, schema: pa.Schema
     ) -> Iterator[ZSet]:
-        """new: what one side, which is one batch, asks of the other."""
+        """A step's rows of one side ⋈ runs of the other. Pairs with all runs are looked at together: most of
+        what that costs is calls.
+        """
         is_counted, held = has_allowance(), 0
-        owner, start, stop = new.matches(right if asks_left else left)
-        for i, j in expand_in_blocks(start, stop, PAIRS):
-            mine, other = (owner[i], j) if asks_left else (j, owner[i])
-            pairs = self._equal(left, right, mine, other, schema)
+        new = asked(own.batches[0], (self.right_band, self.left_band)[side])
+        for i, shares in _together(self._matching(own, runs, side, new)):
+            pairs = self._equal(Found([(own.batches[0], i)]), Found(shares), side, schema)
             if pairs is not None:
                 yield pairs
                 if is_counted:
                     held += pairs.rows.nbytes + pairs.weights.nbytes
             may_go_on(held)
 
-    def _equal(
-        self, left: SortedRun, right: SortedRun, i: np.ndarray, j: np.ndarray, schema: pa.Schema
-    ) -> ZSet | None:
-        """The pairs of left row i[n] and right row j[n] whose keys are equal, and not only their hashes."""
-        a, b = left.take(i), right.take(j)
+    def _matching(
+        self, own: SortedRun, runs: Iterable[SortedRun], side: int, new: Asked
+    ) -> Iterator[tuple[np.ndarray, Shares]]:
+        """Positions of own rows, and of each the row of a run that it may meet, run by run: the shorter is
+        looked up in the longer. new: what the own rows ask.
+        """
+        theirs = (self.left_band, self.right_band)[side]
+        for run in runs:
+            if len(own) <= len(run):
+                owner, start, stop = new.matches(run)
+                for i, j in expand_in_blocks(start, stop, PAIRS):
+                    order, shares = run.shares(j)
+                    yield owner[i if order is None else i[order]], shares
+                continue
+            for batch in run.batches:
+                asking = batch if theirs is None else batch.whole
+                owner, start, stop = asked(asking, theirs).matches(own)
+                for i, j in expand_in_blocks(start, stop, PAIRS):
+                    yield j, [(batch, owner[i])]
+
+    def _equal(self, own: Batch, other: Batch, side: int, schema: pa.Schema) -> ZSet | None:
+        """The pairs of row n and row n whose keys are equal, and not only their hashes."""
+        a, b = (own, other) if side == LEFT else (other, own)
         same = equal_columns(
-            [a.column(k) for k in self.left_key], [b.column(k) for k in self.right_key], len(i)
+            [a.column(k) for k in self.left_key], [b.column(k) for k in self.right_key], len(a)
         )
         if not every(same):
-            i, j = i[same], j[same]
-            a, b = left.take(i), right.take(j)
-        if len(i) and self._narrow is not None:
+            (kept,) = same.nonzero()
+            a, b = a.take(kept), b.take(kept)
+        if len(a) and self._narrow is not None:
             # only what the residual reads is gathered of pairs that it leaves out
             read, residual = self._narrow
             kept = where_true(residual, self._gather(a, b, schema, read))
-            if len(kept) < len(i):
-                i, j = i[kept], j[kept]
-                a, b = left.take(i), right.take(j)
-        if not len(i):
+            if len(kept) < len(a):
+                a, b = a.take(kept), b.take(kept)
+        if not len(a):
             return None
         return ZSet(self._gather(a, b, schema, range(len(self.columns))), a.weights * b.weights)
 
@@ -271,6 +268,24 @@ class Join(Reader):
             banded = self.left_band is not None or self.right_band is not None
             on = "pairs within a range" if banded else "every pair"
         return on + ("" if self.residual is None else f" and {spelled(self.residual, names)}")
+
+
+def _together(
+    found: Iterable[tuple[np.ndarray, Shares]],
+) -> Iterator[tuple[np.ndarray, Shares]]:
+    """Of a few runs at a time, at most about PAIRS pairs unless one has more."""
+    owners: list[np.ndarray] = []
+    shares: Shares = []
+    count = 0
+    for i, there in found:
+        if owners and count + len(i) > PAIRS:
+            yield np.concatenate(owners), shares
+            owners, shares, count = [], [], 0
+        owners.append(i)
+        shares += there
+        count += len(i)
+    if owners:
+        yield np.concatenate(owners), shares
 
 
 def lie_together(

@@ -28,7 +28,7 @@ from dbsp.circuits.operators.operator import Context, Node, Placement, Reasons, 
 from dbsp.circuits.operators.shown import listed
 from dbsp.circuits.progress.bounds import Lines, bounded_together
 from dbsp.circuits.progress.limits import Limits, limit, of_pairs
-from dbsp.circuits.traces.batch import HIGH
+from dbsp.circuits.traces.batch import HIGH, placements
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral, find_in
 from dbsp.circuits.traces.zset import ZSet
@@ -59,9 +59,17 @@ class SemiJoin(Reader):
         delta = left.delta
         if not len(delta):
             return delta.zset
-        columns = [delta.rows.column(i) for i in self.left_on]
-        equals = self._totals(columns, delta.keys, left, right, right.after)
-        return delta.zset.take(np.flatnonzero((equals > 0) != self.anti))
+        columns, keys = [delta.rows.column(i) for i in self.left_on], delta.keys
+        order = None
+        if len(left.layout.placement) == len(columns) and placements(keys)[1] is not None:
+            # rows of one key, of which there are several, ask for it once
+            order, starts = group_rows(columns, keys & HIGH, presorted=True)
+            columns, keys = _taken(columns, order[starts]), keys[order[starts]]
+        there = (self._totals(columns, keys, left, right, right.after) > 0) != self.anti
+        if order is not None:
+            grouped, there = there, np.empty(len(delta), dtype=np.bool_)
+            there[order] = grouped.repeat(np.diff(starts, append=len(order)))
+        return delta.zset.take(np.flatnonzero(there))
 
     def _turning(self, left: Integral, right: Integral) -> Iterator[ZSet]:
         """z⁻¹(I(a)) · dh, or its negation."""

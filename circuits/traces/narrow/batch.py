@@ -8,14 +8,15 @@ weights are all 1, has no bytes of them.
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import fixed_values, positions_of, take_values
-from dbsp.circuits.columns.narrow.column import Narrow, narrow
-from dbsp.circuits.traces.batch import Batch, Layout
+from dbsp.circuits.columns.narrow.column import Codes, Narrow, narrow
+from dbsp.circuits.traces.batch import Batch, Layout, plain_values
 
 Column: TypeAlias = pa.Array | Narrow
 
@@ -72,8 +73,18 @@ class NarrowBatch(Batch):
     def column_at(self, i: int, positions: np.ndarray) -> pa.Array:
         return _at(self._columns[i + 1], positions)
 
+    def coded(self, i: int) -> Codes | None:
+        column = self._columns[i + 1]
+        return column.coded if isinstance(column, Narrow) else super().coded(i)
+
+    @cached_property
+    def plain(self) -> list[np.ndarray | None]:
+        return [None if isinstance(each, Narrow) else plain_values(each) for each in self._columns[1:]]
+
     def weights_at(self, positions: np.ndarray) -> np.ndarray:
-        return fixed_values(_at(self._columns[-1], positions))
+        codes = self.coded(len(self.schema))
+        assert codes is not None, "a weight is never NULL"
+        return codes.at(positions)
 
     def slice(self, start: int, stop: int) -> Batch:
         keys, *columns, weights = (each.slice(start, stop - start) for each in self._columns)

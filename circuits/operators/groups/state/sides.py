@@ -46,11 +46,17 @@ class Totals:
         """Of groups without rows."""
         return Totals(np.zeros(count, np.int64), {a: np.full(count, a.zero, np.int64) for a in accumulators})
 
-    def add(self, at: slice | np.ndarray, batch: Batch, there: slice | np.ndarray, width: int) -> None:
-        """To these places, none of them twice, rows of a batch: `width` key columns, then accumulators."""
-        self.weights[at] += batch.weights[there]
+    def add(self, at: np.ndarray, batch: Batch, there: np.ndarray, width: int) -> None:
+        """To these places rows of a batch: `width` key columns, then accumulators."""
+        np.add.at(self.weights, at, batch.weights[there])
         for column, (accumulator, total) in enumerate(self.sums.items(), width):
-            total[at] = accumulator.add(total[at], fixed_values(batch.column(column))[there])
+            accumulator.add.at(total, at, fixed_values(batch.column(column))[there])
+
+    def add_all(self, first: int, batch: Batch, width: int) -> None:
+        """To the places from `first` on, the rows of a batch one by one."""
+        self.weights[first:] += batch.weights
+        for column, (accumulator, total) in enumerate(self.sums.items(), width):
+            total[first:] = accumulator.add(total[first:], fixed_values(batch.column(column)))
 
     def repeat(self, count: int) -> None:
         """The places from `count` on are as the first `count`."""
@@ -95,12 +101,11 @@ class Sides:
         totals = Totals.zero(self._accumulated[index], 2 * count)
         aligned = integral.delta is groups.delta
         keys = integral.delta.keys if aligned else layout.hashed(columns, count, groups.seed)
-        # a batch holds each identity once, so no position of `wanted` repeats
         for wanted, batch, there in integral.find(columns, keys, layout.identity, whole_key=True):
             totals.add(wanted, batch, there, len(columns))
         totals.repeat(count)
         if aligned:
-            totals.add(slice(count, None), integral.delta, slice(None), len(columns))
+            totals.add_all(count, integral.delta, len(columns))
             return totals
         for wanted, batch, there in integral.changed.find(columns, keys, layout.identity, whole_key=True):
             totals.add(count + wanted, batch, there, len(columns))
