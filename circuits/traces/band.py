@@ -59,19 +59,23 @@ class Band(ABC):
 
 def asked(batch: Batch, band: Band | None) -> Asked:
     """`Band.asked`; without a band, all rows of the keys, by which the batch is placed."""
-    return Keys(batch, *placements(batch.keys)) if band is None else band.asked(batch)
+    if band is not None:
+        return band.asked(batch)
+    places, owner = placements(batch.keys)
+    return Keys(batch, *of_placement(places), owner)
 
 
 @dataclass(frozen=True)
 class Keys(Asked):
-    """places, owner: `placements` of the batch's keys."""
+    """least, greatest: `of_placement` of the batch's `placements`, of which row i's is owner[i]."""
 
     batch: Batch
-    places: np.ndarray
+    least: np.ndarray
+    greatest: np.ndarray
     owner: np.ndarray | None
 
     def matches(self, run: SortedRun) -> Ranges:
-        start, stop = run.ranges(*of_placement(self.places))
+        start, stop = run.ranges(self.least, self.greatest)
         if self.owner is not None:
             start, stop = start[self.owner], stop[self.owner]
         return np.arange(len(start)), start, stop

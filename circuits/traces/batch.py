@@ -54,6 +54,8 @@ LOW = np.array(0x00000000FFFFFFFF, np.uint64)
 SLOT = np.array(0xFF << 56, np.uint64)
 SLOTS = 256
 _HALF = np.array(32, np.uint64)
+# to search for so many keys costs less than to look whether they are different
+_FEW = 512
 
 
 @dataclass(frozen=True)
@@ -142,6 +144,8 @@ def placements(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
     None: the one at i. Many rows of a step may have one key, which is searched for once.
     """
     places = keys & HIGH
+    if len(keys) < _FEW:
+        return places, None
     opens = np.empty(len(places), dtype=np.bool_)
     opens[:1] = True
     np.not_equal(places[1:], places[:-1], out=opens[1:])

@@ -188,6 +188,9 @@ class Found(Batch):
 
     def _gathered(self, i: int) -> pa.Array:
         back = self.__dict__["_back"]
+        if back is None and len(self._found) == 1:
+            batch, at = self._found[0]
+            return batch.column_at(i, at)
         coded = []
         for batch, at in self._found:
             codes = batch.coded(i)

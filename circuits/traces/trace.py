@@ -94,15 +94,17 @@ def find_in(
             order, parts = run.shares(there)
             found.append(wanted if order is None else wanted[order])
             shares += parts
-    if found:
+    if not found:
+        return
+    batch, there = shares[0]
+    wanted = found[0]
+    if len(shares) > 1 or batch.is_narrow:
         wanted, batch = np.concatenate(found), Found(shares)
-        places = np.arange(len(wanted))
-        same = equal_rows(columns, wanted, [batch.column(i) for i in identity], places)
-        if every(same):
-            yield wanted, batch, places
-        else:
-            (kept,) = same.nonzero()
-            yield wanted[kept], batch.take(kept), places[: len(kept)]
+        there = np.arange(len(wanted))
+    same = equal_rows(columns, wanted, [batch.column(i) for i in identity], there)
+    if not every(same):
+        wanted, there = wanted[same], there[same]
+    yield wanted, batch, there
 
 
 def as_runs(*batches: Batch) -> tuple[SortedRun, ...]:

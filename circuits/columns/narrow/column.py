@@ -46,12 +46,12 @@ class Codes:
         return self.numbers(None if self.codes is None else self.codes[positions], len(positions))
 
     def numbers(self, codes: np.ndarray | None, count: int) -> np.ndarray:
-        """int64[count]: of these codes, or without one."""
+        """int64[count]: of these codes, which are no longer needed if they are int64, or without one."""
         if codes is None:
             numbers = np.empty(count, np.int64)
             numbers.fill(self.base)
             return numbers
-        numbers = codes.astype(np.int64)
+        numbers = codes.astype(np.int64, copy=False)
         if self.unit != 1:
             numbers *= self.unit
         if self.base:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dbsp.circuits.columns.ranges import expand_ranges
 from dbsp.circuits.traces.batch import Batch, Layout
-from dbsp.circuits.traces.sorted_run import SortedRun, sorted_runs
+from dbsp.circuits.traces.sorted_run import Found, SortedRun, sorted_runs
 from dbsp.circuits.traces.trace import Integral, as_runs, disjoint
 from dbsp.circuits.traces.zset import ZSet
 from tests.circuits.traces.narrow.test_merging import reread
@@ -58,6 +58,17 @@ def test_it_finds_and_takes_what_the_whole_batch_has(rows, at, asked):
         assert taken.rows.equals(batch.rows.take(pa.array(there, pa.int64())))
         assert (taken.weights == batch.weights[there]).all() and (taken.keys == batch.keys[there]).all()
         assert (run.keys(there) == taken.keys).all()
+        if len(there):
+            order, shares = run.shares(there)
+            placed = there if order is None else there[order]
+            some = np.arange(0, len(there), 2)
+            for found, positions in (
+                (Found(shares), placed),
+                (Found(shares).take(some), placed[some]),
+                (Found(shares).take(some[:0]), placed[:0]),
+            ):
+                assert found.rows.equals(batch.rows.take(pa.array(positions, pa.int64())))
+                assert (found.weights == batch.weights[positions]).all()
 
 
 @given(keys, places, st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=8))

@@ -9,7 +9,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.circuits.columns.narrow.column import Narrow, narrow
+from dbsp.circuits.columns.narrow.column import Narrow, narrow, numbers_at, of_numbers
 from dbsp.circuits.columns.narrow.packing import narrowed
 from dbsp.testing.bags import identity
 from tests.generators.columns.zsets import kinds, values_of
@@ -68,3 +68,18 @@ def test_a_struct_is_read_under_the_names_of_now() -> None:
     then, now = (pa.struct([(name, pa.int64())]) for name in ("then", "now"))
     read = narrow(pa.field("c", then), pa.array([{"then": 1}, None], then), now)
     assert read.type == now and read.to_pylist() == [{"now": 1}, None]
+
+
+@given(columns(3), st.randoms(use_true_random=False))
+def test_numbers_of_several_parts_are_those_of_each(parts: list[pa.Array], random: Any) -> None:
+    """Each part has a base and a unit of its own."""
+    narrows = [column for part in parts if isinstance(column := narrowed(part), Narrow)]
+    coded = [(column, column.coded) for column in narrows if column.coded is not None and len(column)]
+    at = [
+        np.array([random.randrange(len(column)) for _ in range(random.randrange(5))], np.int64)
+        for column, _ in coded
+    ]
+    for count in range(1, len(coded) + 1):
+        pairs = [(codes, places) for (_, codes), places in zip(coded, at, strict=True)][:count]
+        each = [column.at(places) for (column, _), places in zip(coded, at, strict=True)][:count]
+        assert of_numbers(numbers_at(pairs), coded[0][0].type).equals(pa.concat_arrays(each))
