@@ -157,7 +157,7 @@ class Workload:
     def _of_orders(self, orders: pa.Table) -> np.ndarray:
         """bool[n]: the line items, there or not, of these orders."""
         found = pc.is_in(self._rows["lineitem"]["l_orderkey"], orders["o_orderkey"].combine_chunks())
-        return found.to_numpy()
+        return np.asarray(found.to_numpy())
 
     def _come(self, name: str, positions: np.ndarray) -> pa.Table:
         """The rows at ascending positions, which are there now."""
@@ -185,7 +185,7 @@ def _last_of_keys(name: str, rows: pa.Table) -> np.ndarray:
     """Positions, ascending, of the last row of each key of a table."""
     numbered = rows.select(KEYS[name]).append_column("at", pa.array(np.arange(len(rows))))
     last = numbered.group_by(KEYS[name]).aggregate([("at", "max")])["at_max"].to_numpy()
-    return np.sort(last)  # groups come in any order
+    return np.asarray(np.sort(last))  # groups come in any order
 
 
 def _rows_at(table: pa.Table, positions: np.ndarray) -> pa.Table:
