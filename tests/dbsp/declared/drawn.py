@@ -89,7 +89,7 @@ class Definitions:
         else:
             query = self.random.choice(QUERIES).format(a=a, b=b, number=number)
             parts = (
-                self.random.choice(["", "", "", "PARTITIONED BY (k) "]) if kind != "TEMPORARY VIEW" else ""
+                self.random.choice(["", "", "", "PARTITIONED BY (v) "]) if kind != "TEMPORARY VIEW" else ""
             )
             self.sql.append(f"CREATE {kind} {name} {parts}AS {query};")
         self.readable.append(name)
