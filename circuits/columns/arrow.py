@@ -85,9 +85,12 @@ def fixed_values(array: pa.Array) -> np.ndarray:
     return np.frombuffer(buffer, dtype, count, array.offset * dtype.itemsize)
 
 
-def from_fixed_values(values: np.ndarray, data_type: pa.DataType) -> pa.Array:
-    """The inverse of `fixed_values` where nothing is NULL, over the same memory. Not for booleans."""
-    return pa.Array.from_buffers(data_type, len(values), [None, pa.py_buffer(values)])
+def from_fixed_values(values: np.ndarray, data_type: pa.DataType, null: np.ndarray | None = None) -> pa.Array:
+    """The inverse of `fixed_values`, over the same memory, NULL where `null` says so. Not for booleans."""
+    bits = None
+    if null is not None and np.count_nonzero(null):
+        bits = pa.py_buffer(np.packbits(~null, bitorder="little"))
+    return pa.Array.from_buffers(data_type, len(values), [bits, pa.py_buffer(np.ascontiguousarray(values))])
 
 
 def is_fixed(data_type: pa.DataType) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.columns.arrow import fixed_values
+from dbsp.circuits.columns.arrow import fixed_values, from_fixed_values
 
 MASK = np.int64(0xFFFFFFFF)
 _BITS = np.int64(32)
@@ -74,10 +74,7 @@ def to_decimal(
     halves[:, 0] = signed[0] | (signed[1] << _BITS)
     halves[:, 1] = signed[2] | (signed[3] << _BITS)
     fits = _below_power_of_ten(size, data_type.precision)
-    mask = ~(valid & fits)
-    bitmap = pa.array(~mask).buffers()[1] if mask.any() else None
-    array = pa.Array.from_buffers(data_type, len(halves), [bitmap, pa.py_buffer(halves)])
-    return array, fits
+    return from_fixed_values(halves, data_type, ~(valid & fits)), fits
 
 
 def _below_power_of_ten(size: np.ndarray, digits: int) -> np.ndarray:

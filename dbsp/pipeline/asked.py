@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -12,9 +12,11 @@ from dbsp.pipeline.reading import Reading
 from dbsp.sql.plans.program import Program
 from dbsp.views.changes import ViewChanges
 from dbsp.views.derivation import Why
-from dbsp.views.explained.explanation import Explanation
 from dbsp.views.outputs import output_view, output_views
 from dbsp.views.view import Contents
+
+if TYPE_CHECKING:
+    from dbsp.views.explained.explanation import Explanation
 
 
 class Asked:
@@ -110,6 +112,8 @@ class Asked:
 
         Raises UnknownView.
         """
+        from dbsp.views.explained.explanation import Explanation  # noqa: PLC0415  a step explains nothing
+
         return Explanation(self.program, None if view is None else output_view(self.program, view))
 
     def sql_schema(self, select: str, timezone: str | None = None) -> pa.Schema:

@@ -15,11 +15,7 @@ from weakref import WeakSet
 from dbsp.circuits.errors import DataError, Overtaken, StateError
 from dbsp.circuits.steps.contents import is_pending
 from dbsp.circuits.steps.next_wakeup import next_due
-from dbsp.dml.edits import COUNTED, Edits, counted
-from dbsp.dml.reading import is_statement, read_statement
 from dbsp.errors import DeliveryError
-from dbsp.evolution.evolve import evolve as change_program
-from dbsp.evolution.evolve import explained
 from dbsp.history.asked import AsOf
 from dbsp.pipeline.arguments import check_arguments
 from dbsp.pipeline.asked import Asked
@@ -47,7 +43,6 @@ from dbsp.state.records.identity import OtherProgram, identity_of
 from dbsp.state.store import Store
 from dbsp.targets.function import Sink, sinks_of
 from dbsp.views.changes import Changes
-from dbsp.views.explained.summary import closed, shown
 from dbsp.views.live import Live, in_notebook
 from dbsp.views.outputs import check_state
 from dbsp.views.view import Contents
@@ -56,6 +51,7 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
     from pyspark.sql import SparkSession
 
+    from dbsp.dml.edits import Edits
     from dbsp.pipeline.spark.runs.streaming import Run
 
 log = logging.getLogger("dbsp")
@@ -124,6 +120,8 @@ class Pipeline(Feeding, Asked, Delivering, Driven):
         program = self.program
         self._functions = sinks_of(program, sinks)
         if state is not None and evolve:
+            from dbsp.evolution.evolve import evolve as change_program  # noqa: PLC0415  few programs change
+
             again = read_again(program, self.runner, spark) if backfill else None
             change_program(program, state, self.runner, partitions, keep, progress, again)
         self.store = _store_of(program, state, keep, verify, max_undelivered + 1)
@@ -316,6 +314,8 @@ class Pipeline(Feeding, Asked, Delivering, Driven):
             >>> p.step()["turnover"].rows()
             [({'buyer': 'Ada', 'total': 5}, -1), ({'buyer': 'Ada', 'total': 10}, 1)]
         """
+        from dbsp.dml.reading import is_statement  # noqa: PLC0415  a step reads no SQL
+
         if is_statement(select):
             return self._changed(select, as_of, timezone)
         return self._reading.query(select, as_of, timezone)
@@ -331,12 +331,17 @@ class Pipeline(Feeding, Asked, Delivering, Driven):
     def _changed(self, text: str, as_of: AsOf | None, timezone: str | None) -> Contents:
         if as_of is not None:
             raise DataError("as_of is of a query; a statement changes the tables as they are")
+        from dbsp.dml.edits import COUNTED, counted  # noqa: PLC0415  a step reads no SQL
+        from dbsp.dml.reading import read_statement  # noqa: PLC0415
+
         statement, edits = read_statement(text, self.program), self.edits()
         count = edits.run(statement, timezone)
         edits.queue(self.change)
         return Contents("sql", COUNTED, [counted(count)], step=self.last_step)
 
     def _repr_html_(self) -> str:
+        from dbsp.views.explained.summary import closed, shown  # noqa: PLC0415  of notebooks
+
         if self._closed:
             return closed(self.program.name)
         sizes = {name: len(self[name]) for name in self.views}
@@ -426,4 +431,6 @@ def _store_of(
     try:
         return Store.open(state, identity, keep, verify=verify, at_least=at_least)
     except OtherProgram as error:
+        from dbsp.evolution.evolve import explained  # noqa: PLC0415  few programs change
+
         raise explained(error, program, state) from None

@@ -6,23 +6,19 @@ import threading
 from collections.abc import Callable
 from datetime import datetime
 from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
 from dbsp.circuits.errors import DamagedChunk, DataError, StateError
 from dbsp.circuits.steps.state import State
-from dbsp.dml.edits import Edits
 from dbsp.history.asked import AsOf, step_of
 from dbsp.history.between import as_table, changes_between, changes_of_each, interval
-from dbsp.history.travel import travels
-from dbsp.lineage.asking import Asking
 from dbsp.pipeline.position import Position
-from dbsp.queries.answer import answer_or_hand_over, columns_of
-from dbsp.queries.plans import Plans, named_in
 from dbsp.running.clock import moment as next_moment
 from dbsp.sql.plans.program import Table, View
 from dbsp.views.changes import ViewChanges
+from dbsp.views.derivation import Why
 from dbsp.views.live import Drawing, Live
 from dbsp.views.marking import draw
 from dbsp.views.outputs import changes_of, contents_of, output_view, output_views, state_of
@@ -33,6 +29,10 @@ from dbsp.views.view import Contents
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from dbsp.dml.edits import Edits
+    from dbsp.lineage.asking import Asking
+    from dbsp.queries.plans import Plans
 
 Read = TypeVar("Read")
 
@@ -56,9 +56,22 @@ class Reading:
         self._spark, self._live = spark, live
         self.indexes = Indexes(self.program)
         self.traces = Traces(self.program)
-        self._asking = Asking(self.traces, self.store)
+
+    # What is asked of a pipeline takes more modules than its steps do, and is imported when it is asked.
+
+    @cached_property
+    def plans(self) -> Plans:
+        """The queries that are known."""
+        from dbsp.queries.plans import Plans  # noqa: PLC0415
+
         known = {name: self.program.views[name].schema for name in output_views(self.program)}
-        self.plans = Plans(self._session, self.program.timezone, known)
+        return Plans(self._session, self.program.timezone, known)
+
+    @cached_property
+    def _asking(self) -> Asking:
+        from dbsp.lineage.asking import Asking  # noqa: PLC0415
+
+        return Asking(self.traces, self.store)
 
     def view(self, name: str, as_of: AsOf | None = None) -> Contents:
         """A view, or a table, as of a step; see `Pipeline.view`."""
@@ -68,6 +81,10 @@ class Reading:
 
     def query(self, select: str, as_of: AsOf | None = None, timezone: str | None = None) -> Contents:
         """The rows of a query, as of one step; see `Pipeline.sql`."""
+        from dbsp.history.travel import travels  # noqa: PLC0415
+        from dbsp.queries.answer import answer_or_hand_over  # noqa: PLC0415
+        from dbsp.queries.plans import named_in  # noqa: PLC0415
+
         select, asked = travels(select)
         names = named_in(select, self.readable)
 
@@ -83,6 +100,10 @@ class Reading:
 
     def query_schema(self, select: str, timezone: str | None = None) -> pa.Schema:
         """The columns of a query's rows."""
+        from dbsp.history.travel import travels  # noqa: PLC0415
+        from dbsp.queries.answer import columns_of  # noqa: PLC0415
+        from dbsp.queries.plans import named_in  # noqa: PLC0415
+
         self._check_open()
         select, asked = travels(select)
         relations = {name: name for name in named_in(select, self.readable)}
@@ -167,6 +188,8 @@ class Reading:
 
         What was read once stays readable, whatever later steps delete.
         """
+        from dbsp.dml.edits import Edits  # noqa: PLC0415
+
         if strict and moment is None:
             moment, _ = next_moment(None, self.store.last, True)
         step, state = self._last(lambda step, state: (step, state))
@@ -192,9 +215,12 @@ class Reading:
         if isinstance(relation, Table):
             return table_contents(self.traces, state, relation, self.store, *known)
         view = relation.name
-        explain = partial(self._asking.why, view, step, state)
+        explain = partial(self._why, view, step, state)
         follow = partial(_refuse_live, view, step) if past else partial(self._live, view)
         return contents_of(self.program, state, view, self.store, *known, explain, follow)
+
+    def _why(self, *asked: Any) -> Why:
+        return self._asking.why(*asked)
 
     def _session(self) -> SparkSession:
         from dbsp.running.spark.session import session  # noqa: PLC0415  only a query that is new pays for Spark

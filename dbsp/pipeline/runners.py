@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dbsp.evolution.evolve import ReadAgain
 from dbsp.running.runner import Runner
 from dbsp.sql.plans.program import Program
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from dbsp.evolution.evolve import ReadAgain
 
 
 def runner_of(name: str, spark: SparkSession | None) -> Runner:

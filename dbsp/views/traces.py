@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.traces.zset import ZSet
-from dbsp.sql.lowering.context.lowering import Lowering
-from dbsp.sql.lowering.program import lowering_of
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.program import Program
+
+if TYPE_CHECKING:
+    from dbsp.sql.lowering.context.lowering import Lowering
 
 
 def arranged(stored: ZSet, at: Sequence[int], schema: pa.Schema) -> ZSet:
@@ -35,6 +37,8 @@ class Traces:
 
     @cached_property
     def _lowering(self) -> Lowering:
+        from dbsp.sql.lowering.program import lowering_of  # noqa: PLC0415  a step has its circuit
+
         return lowering_of(self.program.inputs, self.program.views)
 
     @cached_property

@@ -9,9 +9,10 @@ never read (`private_directory`).
 from __future__ import annotations
 
 import hashlib
+import os
 import pickle
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from dbsp.sql.plans.declared import Declared
 
 Relations = Sequence[tuple[str, Schema]]
+
+# of sql/ and circuits/
+_ROOT = Path(__file__).resolve().parents[2]
 
 # What a truncated, foreign or outdated pickle raises.
 _CORRUPT = (
@@ -121,13 +125,35 @@ def _versions() -> list[str]:
 
 @cache
 def _sources() -> str:
-    """A digest of the compiler and of the classes its results are made of: not of the kernels."""
-    root = Path(__file__).resolve().parents[1]
-    circuits = root.parent / "circuits"
-    files = [*root.rglob("*.py"), *root.rglob("*.java")]
-    files += [file for file in circuits.rglob("*.py") if circuits / "functions" not in file.parents]
-    files += circuits.glob("functions/python/*.py")
+    """A digest of the compiler and of the classes its results are made of: not of the kernels.
+
+    By contents, so that a copy of the files knows the same programs. To read some 400 takes longer than to
+    open a known program: it is kept under a digest of names, sizes and times, as Python keeps bytecode.
+    """
+    files = sorted(_files())
+    found = ((name, os.stat(_ROOT / name)) for name in files)
+    entry = f"{_digest(f'{name};{at.st_size};{at.st_mtime_ns};' for name, at in found)}.files"
+    known = read_private(cache_directory(), entry)
+    if known is not None and len(known) == hashlib.sha256().digest_size:
+        return known.hex()
+    digest = _digest(part for name in files for part in (f"{name};", (_ROOT / name).read_bytes()))
+    write_private(cache_directory(), entry, bytes.fromhex(digest))
+    return digest
+
+
+def _files() -> Iterator[str]:
+    """Below the root."""
+    for top in ("sql", "circuits"):
+        for directory, inside, names in os.walk(_ROOT / top):
+            below = os.path.relpath(directory, _ROOT)
+            if below == "circuits/functions":
+                inside[:] = ["python"]
+            else:
+                yield from (f"{below}/{name}" for name in names if name.endswith((".py", ".java")))
+
+
+def _digest(parts: Iterable[str | bytes]) -> str:
     digest = hashlib.sha256()
-    for file in sorted(files):
-        digest.update(f"{file.relative_to(root.parent)};".encode() + file.read_bytes())
+    for part in parts:
+        digest.update(part.encode() if isinstance(part, str) else part)
     return digest.hexdigest()

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dbsp.circuits.columns.arrow import from_fixed_values
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.registry import Value, kernel
@@ -79,14 +80,14 @@ def result(call: Call, values: Numbers, *inputs: Vector, valid: Mask | None = No
 def from_numbers(values: Numbers, type: pa.DataType, null: Mask | None = None) -> pa.Array:
     """An Arrow array of a fixed-width type from its stored numbers (of a DECIMAL: the unscaled ones)."""
     if pa.types.is_date32(type):
-        return pa.array(values.astype(np.int32, copy=False), pa.int32(), mask=null).view(type)
+        return from_fixed_values(values.astype(np.int32, copy=False), type, null)
     if pa.types.is_timestamp(type) or pa.types.is_duration(type):
-        return pa.array(values.astype(np.int64, copy=False), pa.int64(), mask=null).view(type)
+        return from_fixed_values(values.astype(np.int64, copy=False), type, null)
     if pa.types.is_boolean(type):
         return pa.array(values.astype(np.bool_, copy=False), type, mask=null)
     if pa.types.is_decimal(type):
         return from_unscaled(values, type, null)
-    return pa.array(values.astype(type.to_pandas_dtype(), copy=False), type, mask=null)
+    return from_fixed_values(values.astype(type.to_pandas_dtype(), copy=False), type, null)
 
 
 def unscaled(value: Value, scale: int) -> Vector:
@@ -115,8 +116,7 @@ def from_unscaled(values: Numbers, type: pa.DataType, null: Mask | None = None) 
     words = np.empty((len(values), 2), np.int64)
     words[:, 0] = values
     words[:, 1] = words[:, 0] >> 63
-    validity = None if null is None else pa.array(~null).buffers()[1]
-    return pa.Array.from_buffers(type, len(values), [validity, pa.py_buffer(words)])
+    return from_fixed_values(words, type, null)
 
 
 def require(

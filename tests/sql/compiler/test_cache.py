@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from dbsp.circuits.private_directory import cache_directory
+from dbsp.sql.compiler import cache
 from dbsp.sql.compiler.cache import cached
 from dbsp.sql.compiler.load import load_program
 from dbsp.sql.plans.program import Program
@@ -32,7 +33,7 @@ def never() -> Program:
 
 
 def entries() -> list[Path]:
-    return sorted(cache_directory().iterdir())
+    return sorted(cache_directory().glob("*.pickle"))
 
 
 @pytest.mark.spark
@@ -62,6 +63,29 @@ def test_what_a_program_depends_on_is_its_key(spark: Any) -> None:
     load_program(text, "p.sql", {"N": "2"}, spark)
     load_program(text, "other.sql", {"N": "2"}, spark)
     assert len(entries()) == 3
+
+
+def test_a_change_of_the_compiler_s_files_is_another_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By what they hold, of kernels but those of Python's functions nothing; read once."""
+    for name in ("sql/a.py", "circuits/b.py", "circuits/functions/c.py", "circuits/functions/python/d.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name)
+    monkeypatch.setattr(cache, "_ROOT", tmp_path)
+    digest = cache._sources.__wrapped__
+    before = digest()
+    (tmp_path / "circuits/functions/c.py").write_text("another")
+    (tmp_path / "circuits/b.py").touch()
+    assert digest() == before, "the files hold what they did"
+    for name in ("sql/a.py", "circuits/functions/python/d.py"):
+        (tmp_path / name).write_text(f"{name}, changed")
+        assert digest() != before
+        (tmp_path / name).write_text(name)
+    assert digest() == before
+    with monkeypatch.context() as unread:
+        unread.setattr(Path, "read_bytes", None)
+        assert digest() == before, "from what is kept"
 
 
 @pytest.mark.spark

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.arrow import every, fixed_values, type_name, validity
+from dbsp.circuits.columns.arrow import every, fixed_values, from_fixed_values, type_name, validity
 from dbsp.circuits.columns.exact_sums import (
     divide_half_up,
     join_doubles,
@@ -94,7 +94,8 @@ def sums(digits: np.ndarray, valid: np.ndarray, data_type: pa.DataType) -> Fitti
     if pt.is_decimal(data_type):
         return to_decimal(digits, data_type, valid)
     values, fits = _integers(digits, data_type)
-    return pa.array(values, mask=~(valid & fits)).cast(data_type), fits
+    found = from_fixed_values(values, pa.int64(), ~(valid & fits))
+    return found if data_type == pa.int64() else found.cast(data_type), fits
 
 
 def averages(
@@ -103,12 +104,13 @@ def averages(
     """Exact sums by counts, as values of a type; NULL where not valid, or not fitting."""
     counts = np.where(valid, counts, 1)
     if pt.is_floating(data_type):
-        return pa.array(to_double(digits) / counts, mask=~valid), np.ones(len(counts), np.bool_)
+        average = from_fixed_values(to_double(digits) / counts, pa.float64(), ~valid)
+        return average, np.ones(len(counts), np.bool_)
     if pt.is_duration(data_type):
         # Spark divides a sum that must fit
         _, fits = _integers(digits, data_type)
-        average, _ = to_int64(divide_half_up(digits, 0, counts)[:2])
-        return pa.array(average, mask=~(valid & fits)).cast(data_type), fits
+        units, _ = to_int64(divide_half_up(digits, 0, counts)[:2])
+        return from_fixed_values(units, data_type, ~(valid & fits)), fits
     return to_decimal(divide_half_up(digits, scale, counts), data_type, valid)
 
 
@@ -146,7 +148,8 @@ class DoubleSum(Accumulated):
     trace: int = 0
 
     def finalize(self, sides: Sides, there: np.ndarray, data_type: pa.DataType) -> pa.Array:
-        return pa.array(self._totals(sides), mask=~(there & (self.counts(sides) > 0)))
+        none = ~(there & (self.counts(sides) > 0))
+        return from_fixed_values(self._totals(sides), pa.float64(), none)
 
     def _totals(self, sides: Sides) -> np.ndarray:
         members = sides.members(self.trace)
@@ -161,4 +164,4 @@ class DoubleAverage(DoubleSum):
     def finalize(self, sides: Sides, there: np.ndarray, data_type: pa.DataType) -> pa.Array:
         counts = self.counts(sides)
         valid = there & (counts > 0)
-        return pa.array(self._totals(sides) / np.where(valid, counts, 1), mask=~valid)
+        return from_fixed_values(self._totals(sides) / np.where(valid, counts, 1), pa.float64(), ~valid)
