@@ -27,10 +27,10 @@ import pyarrow as pa
 import xxhash
 
 from dbsp.circuits.columns.narrow.plain_rows import PlainRows
+from dbsp.circuits.compared import Compared
 from dbsp.circuits.disk import disk, refused
 from dbsp.circuits.errors import DamagedChunk, StateError
 from dbsp.circuits.traces.chunk import Chunk
-from dbsp.circuits.traces.compared import Compared
 from dbsp.circuits.traces.deferred import Deferred
 from dbsp.circuits.traces.origin import Origin, Traffic
 
@@ -196,7 +196,7 @@ class Segments:
         if chunk in self._verified.get(chunk.segment, ()):
             return
         compared = self._compared
-        if compared is not None and compared.knows(chunk):
+        if compared is not None and compared.knows(chunk.segment, chunk.offset, chunk.checksum):
             return
         file = compared.file(chunk.segment) if compared is not None else None
         problem = self._problem(chunk, owner)
@@ -207,7 +207,7 @@ class Segments:
             raise self._damaged(chunk, problem, owner)
         self._verified.setdefault(chunk.segment, set()).add(chunk)
         if compared is not None:
-            compared.add(chunk, file)
+            compared.add(chunk.segment, chunk.offset, chunk.checksum, file)
 
     def _problem(self, chunk: Chunk, owner: object) -> str:
         """In what a chunk's bytes differ from what they were; of one that is whole it's empty."""

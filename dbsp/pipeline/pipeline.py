@@ -25,12 +25,12 @@ from dbsp.pipeline.delivering import Delivering
 from dbsp.pipeline.deltas.replacing import Replacing
 from dbsp.pipeline.driven import Driven
 from dbsp.pipeline.feeding import Feeding
-from dbsp.pipeline.in_tasks import ReadInTasks
 from dbsp.pipeline.micro_batch import MicroBatch, is_committed
 from dbsp.pipeline.position import Position
 from dbsp.pipeline.reading import Reading
 from dbsp.pipeline.runners import read_again, runner_of
 from dbsp.pipeline.sinks import Sinks
+from dbsp.pipeline.spark.in_tasks import ReadInTasks
 from dbsp.pipeline.udf import Function
 from dbsp.running.observed import Observed
 from dbsp.running.queue import Rows

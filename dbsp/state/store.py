@@ -39,7 +39,7 @@ from dbsp.state.records.places import Place, place_of
 from dbsp.state.recovery import Recovery
 
 # when a chunk is compared with its checksum: all at opening, each when it is first read, or not at all. The
-# second trusts what a writer before has compared within a day (`circuits/traces/compared.py`)
+# second trusts what a writer before has compared within a day (`circuits/compared.py`)
 VERIFY = ("open", "first read", "never")
 
 log = logging.getLogger("dbsp")

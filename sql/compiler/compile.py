@@ -123,7 +123,7 @@ class Compiler:
 
     def __post_init__(self) -> None:
         self.recursions = Recursions(self.scope)
-        self.histories = Histories(self.scope)
+        self.histories = Histories(self.source, self.scope.defined.streams, self.scope.defined.views)
 
     def program(self) -> Program:
         scope = self.scope

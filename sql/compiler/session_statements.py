@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dbsp.sql.compiler.scope import Scope
-from dbsp.sql.text.sparks.session_statements import Ignored, SessionStatement, Setting, Use
+from dbsp.sql.text.session_statements import Ignored, SessionStatement, Setting, Use
 
 _ANSI = "spark.sql.ansi.enabled"
 _ZONE = "spark.sql.session.timezone"

@@ -13,7 +13,7 @@ from dbsp.sql.text.annotations import (
     constant_clause,
     lateness_clause,
 )
-from dbsp.sql.text.sparks.stored_clauses import enforced, stored_clause
+from dbsp.sql.text.stored_clauses import enforced, stored_clause
 from dbsp.sql.text.tokens import Cursor, Slice, Token
 
 _TYPE_ENDS = CLAUSES | {"MASK"}  # which is a function of constants, too

@@ -15,7 +15,7 @@ from dbsp.sql.text.column_definitions import (
     column_definition,
     names,
 )
-from dbsp.sql.text.sparks.stored_clauses import enforced, stored_clause
+from dbsp.sql.text.stored_clauses import enforced, stored_clause
 from dbsp.sql.text.tokens import Cursor, Slice
 
 # of a table's WITH, and the values that they take; none: a number

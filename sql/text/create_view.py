@@ -10,7 +10,7 @@ from dbsp.sql.text.create_table import pairs
 from dbsp.sql.text.emission_clauses import Clause, emission_clause, emission_start, inner_emission
 from dbsp.sql.text.expectations import Expectation, expectation
 from dbsp.sql.text.extensions import refuse_in_query
-from dbsp.sql.text.sparks.stored_clauses import enforced, stored_clause
+from dbsp.sql.text.stored_clauses import enforced, stored_clause
 from dbsp.sql.text.tokens import Cursor, Slice, Token
 
 QUERY_STARTS = {"SELECT", "WITH", "VALUES", "TABLE", "FROM", "MAP", "REDUCE", "("}

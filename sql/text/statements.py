@@ -26,9 +26,9 @@ from dbsp.sql.text.create_view import (
     create_view,
     query_text,
 )
+from dbsp.sql.text.extensions import refuse_statement
+from dbsp.sql.text.session_statements import Ignored, SessionStatement, Use, session_statement
 from dbsp.sql.text.source import Source
-from dbsp.sql.text.sparks.other_statements import refuse_statement
-from dbsp.sql.text.sparks.session_statements import Ignored, SessionStatement, Use, session_statement
 from dbsp.sql.text.tokens import Cursor, InUse, Slice, Token, tokens
 
 STATEMENTS = (

@@ -11,9 +11,9 @@ from pyspark.sql import SparkSession
 
 from dbsp.circuits.errors import Error, ProgramError
 from dbsp.declared.project.datasets import Dataset, shown
-from dbsp.declared.spark.delta import check_delta, is_delta, register
-from dbsp.declared.spark.iceberg import check_iceberg
 from dbsp.declared.spark.logged.analysing import SPARK_CATALOG
+from dbsp.declared.spark.logged.delta import check_delta, is_delta, register
+from dbsp.declared.spark.logged.iceberg import check_iceberg
 from dbsp.declared.tables.delta import DELTA
 from dbsp.state.records.places import local_path, scheme_of
 

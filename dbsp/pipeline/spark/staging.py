@@ -23,8 +23,8 @@ from dbsp.circuits.errors import DataError, Error, StateError
 from dbsp.circuits.steps.reads import read_columns
 from dbsp.circuits.traces.chunk import Chunk
 from dbsp.circuits.traces.zset import ZSet
-from dbsp.pipeline.in_tasks import ReadInTasks, ReadPieces
 from dbsp.pipeline.spark.fed import Fed
+from dbsp.pipeline.spark.in_tasks import ReadInTasks, ReadPieces
 from dbsp.rows.incoming import BadRow, key_rows, whole_rows
 from dbsp.running.queue import weighted
 from dbsp.running.spark.intervals import quoted, with_integers

@@ -6,22 +6,25 @@ that, and is a relation for whoever reads it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from dbsp.sql.compiler.scope import Scope
 from dbsp.sql.compiler.streams.select_stream import without_history
 from dbsp.sql.plans.plan import Plan
+from dbsp.sql.plans.program import View
+from dbsp.sql.text.source import Source
 from dbsp.sql.text.tokens import Slice
 
 
 @dataclass
 class Histories:
-    """unread: of views without history that no SELECT STREAM has read yet, their texts, and their plans.
-
-    A text is None where the view may stay so.
+    """streams: whether each has a history. unread: of views without one that no SELECT STREAM has read yet,
+    their texts, and their plans. A text is None where the view may stay so.
     """
 
-    scope: Scope
+    source: Source
+    streams: Mapping[str, bool]
+    views: Mapping[str, View]
     unread: dict[str, tuple[Slice | None, Plan]] = field(default_factory=dict)
 
     def add(self, name: str, kind: str, text: Slice, plan: Plan) -> None:
@@ -40,13 +43,13 @@ class Histories:
         for text, plan in self.unread.values():
             lacking = [name for name in plan.scanned() if not self._is_kept(name)]
             if text is not None and lacking:
-                raise without_history(self.scope.source, text, min(lacking))
+                raise without_history(self.source, text, min(lacking))
 
     def _is_kept(self, name: str) -> bool:
         """Whether its history is: of a table, of a view that a stream reads, and of what is made of such."""
-        if self.scope.defined.streams.get(name) is not False:
+        if self.streams.get(name) is not False:
             return True
-        view = self.scope.defined.views.get(name)
+        view = self.views.get(name)
         if view is None:
             return False
         served = view.kind != "local" and name not in self.unread

@@ -12,8 +12,8 @@ from dbsp.sql.catalyst import Catalyst
 from dbsp.sql.compiler.compile import Compiler
 from dbsp.sql.compiler.load import compile_program
 from dbsp.sql.compiler.scope import Scope
+from dbsp.sql.text.session_statements import Ignored, Setting, Use
 from dbsp.sql.text.source import read
-from dbsp.sql.text.sparks.session_statements import Ignored, Setting, Use
 from dbsp.sql.text.statements import statements
 
 FOLDER = Path(__file__).parent

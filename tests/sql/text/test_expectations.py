@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dbsp.sql.text.create_view import CreateView
 from dbsp.sql.text.expectations import checked
+from dbsp.sql.text.session_statements import Ignored
 from dbsp.sql.text.source import read
-from dbsp.sql.text.sparks.session_statements import Ignored
 from dbsp.sql.text.statements import statements
 from dbsp.sql.text.tokens import Slice
 

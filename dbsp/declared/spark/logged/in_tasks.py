@@ -9,7 +9,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from dbsp.declared.logs.changed import Rows
-from dbsp.pipeline.in_tasks import ReadInTasks
+from dbsp.pipeline.spark.in_tasks import ReadInTasks
 
 _TOGETHER = 1 << 17  # rows of a batch: tasks of a step share them out whole
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any
-
 import pyarrow as pa
 import pytest
 
@@ -33,8 +30,7 @@ def histories() -> Histories:
     defined = Defined(streams={"s": False, "m": True, "v": False, "l": False})
     defined.views["v"] = View("v", SCHEMA, "view", reading("s"), False, "p.sql:1:1")
     defined.views["l"] = View("l", SCHEMA, "local", reading("v"), False, "p.sql:1:1")
-    scope: Any = SimpleNamespace(source=as_it_is(TEXT, "p.sql"), defined=defined)
-    found = Histories(scope)
+    found = Histories(as_it_is(TEXT, "p.sql"), defined.streams, defined.views)
     found.add("v", "view", Slice(TEXT[:15], 0), reading("s"))
     found.add("l", "local", Slice(TEXT[17:], 17), reading("v"))
     return found

@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dbsp.circuits.private_directory import cache_directory, read_private, write_private
-from dbsp.circuits.traces.chunk import Chunk
 
 DAY = 86_400.0  # seconds
 
@@ -52,17 +51,17 @@ class Compared:
         except (ValueError, TypeError, AttributeError):  # nothing is lost by not knowing
             self._known = {}
 
-    def knows(self, chunk: Chunk) -> bool:
-        """Whether it was compared, and its file is the same since."""
-        found = self._known.get(chunk.segment)
+    def knows(self, segment: str, place: int, checksum: int) -> bool:
+        """Whether the chunk there was compared with it, and its file is the same since."""
+        found = self._known.get(segment)
         if found is None:
             return False
-        if chunk.segment not in self._looked_at:
-            if self.file(chunk.segment) != found.file:
-                self._known.pop(chunk.segment, None)
+        if segment not in self._looked_at:
+            if self.file(segment) != found.file:
+                self._known.pop(segment, None)
                 return False
-            self._looked_at.add(chunk.segment)
-        return found.checksums.get(chunk.offset) == chunk.checksum
+            self._looked_at.add(segment)
+        return found.checksums.get(place) == checksum
 
     def file(self, segment: str) -> list[int] | None:
         """Equal at two times: it is the same file, and wasn't written in between. None: it isn't there."""
@@ -72,14 +71,14 @@ class Compared:
             return None
         return [found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns]
 
-    def add(self, chunk: Chunk, file: list[int] | None) -> None:
-        """It is as its checksum says. file: of its segment, before it was read."""
+    def add(self, segment: str, place: int, checksum: int, file: list[int] | None) -> None:
+        """The chunk there is as it says. file: of the segment, before it was read."""
         if file is None:
             return
-        known = self._known.get(chunk.segment)
+        known = self._known.get(segment)
         if known is None or known.file != file:
-            known = self._known[chunk.segment] = _Segment(file, time.time(), {})
-        known.checksums[chunk.offset] = chunk.checksum
+            known = self._known[segment] = _Segment(file, time.time(), {})
+        known.checksums[place] = checksum
         self._is_new = True
 
     def forget(self, segments: Set[str]) -> None:

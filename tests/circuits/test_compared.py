@@ -9,8 +9,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from dbsp.circuits import compared
 from dbsp.circuits.errors import DamagedChunk
-from dbsp.circuits.traces import compared, segments
+from dbsp.circuits.traces import segments
 from dbsp.circuits.traces.chunk import Chunk
 from dbsp.circuits.traces.segments import Segments, SegmentWriter
 

@@ -8,8 +8,8 @@ import pytest
 
 from dbsp.sql.text.create_table import CreateTable
 from dbsp.sql.text.create_view import CreateView
+from dbsp.sql.text.session_statements import Ignored
 from dbsp.sql.text.source import read
-from dbsp.sql.text.sparks.session_statements import Ignored
 from dbsp.sql.text.statements import statements
 
 CLAUSES = {

@@ -7,7 +7,7 @@ import importlib.util
 from dbsp.circuits.errors import Error, ProgramError
 from dbsp.declared.logs.iceberg import ICEBERG
 from dbsp.declared.project.datasets import Dataset, shown
-from dbsp.declared.spark.delta import NO_TYPE
+from dbsp.declared.spark.logged.delta import NO_TYPE
 
 _PROPERTIES = {"format-version": ("1", "2"), "write.format.default": ("parquet",)}
 

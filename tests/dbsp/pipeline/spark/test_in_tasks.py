@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from dbsp.circuits.errors import DataError
-from dbsp.pipeline.in_tasks import ReadInTasks
 from dbsp.pipeline.pipeline import Pipeline
+from dbsp.pipeline.spark.in_tasks import ReadInTasks
 
 pytestmark = pytest.mark.spark
 SCHEMA = pa.schema([("n", pa.int64()), ("square", pa.int64())])

@@ -6,8 +6,8 @@ import pytest
 
 from dbsp.circuits.errors import ProgramError
 from dbsp.sql.text.create_table import CreateTable
+from dbsp.sql.text.session_statements import Ignored, Setting, Use
 from dbsp.sql.text.source import read
-from dbsp.sql.text.sparks.session_statements import Ignored, Setting, Use
 from dbsp.sql.text.statements import Statement, statements
 from dbsp.sql.text.tokens import InUse
 
