@@ -16,7 +16,7 @@ from dbsp.circuits.identity.spines import readers_of, spine_names
 from dbsp.circuits.identity.streams import Stream, streams
 from dbsp.circuits.operators.operator import Node, Operator
 from dbsp.circuits.operators.recursion import FixedPoint, Loop
-from dbsp.circuits.operators.streams import Exchange, Integrate
+from dbsp.circuits.operators.streams import Exchange
 from dbsp.circuits.progress.limits import Retention
 from dbsp.circuits.progress.waterline import CLOCK, Lateness
 from dbsp.circuits.traces.batch import Layout
@@ -151,13 +151,6 @@ class Circuit:
             {output.node for output in self.outputs if output.trace is None and not output.passed_on}
         )
         return {i: Layout(self.nodes[i].schema, ()) for i in nodes}
-
-    @cached_property
-    def unread(self) -> frozenset[int]:
-        """The nodes with a trace or log that no operator looks into: it is there for who asks for a view."""
-        read = {i for node in self.nodes for i in node.inputs}
-        traces = {i for i in self.layouts if isinstance(self.nodes[i].operator, Integrate)}
-        return frozenset(traces - read | self.logs.keys())
 
     @cached_property
     def streams(self) -> tuple[Stream, ...]:

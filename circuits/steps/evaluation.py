@@ -15,7 +15,6 @@ import pyarrow as pa
 
 from dbsp.circuits.allowance import has_allowance, may_go_on
 from dbsp.circuits.circuit import Circuit
-from dbsp.circuits.columns.arrow import int64_array
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.operators.linear import Source
 from dbsp.circuits.operators.operator import Context, Node, Value, delta_of
@@ -91,8 +90,7 @@ class Evaluation:
         layout = self.circuit.layouts.get(i)
         if layout is None:
             return run_cancelling(partial(operator.step, self.context), self.circuit.seed, inputs)
-        before = () if i in self.circuit.unread else self._before(i)
-        run = partial(operator.integrate, self.context, layout, before)
+        run = partial(operator.integrate, self.context, layout, self._before(i))
         return run_cancelling(run, self.circuit.seed, inputs)
 
 
@@ -109,7 +107,7 @@ def table_delta(source: Source, parts: Sequence[tuple[int, ZSet]]) -> ZSet:
             continue
         columns = zset.rows.columns
         if source.is_numbered:
-            columns.append(int64_array(ordinal + np.arange(len(zset), dtype=np.int64)))
+            columns.append(pa.array(ordinal + np.arange(len(zset), dtype=np.int64)))
         given.append(ZSet(pa.RecordBatch.from_arrays(columns, schema=source.columns), zset.weights))
     return ZSet.sum(source.columns, given)
 

@@ -19,7 +19,7 @@ from dbsp.circuits.progress.percentile import Recent
 from dbsp.circuits.progress.waterline import later
 from dbsp.circuits.traces.chunk import Chunk
 from dbsp.circuits.traces.origin import Traffic
-from dbsp.circuits.traces.spine import SMALL, Piece, Run, Spine
+from dbsp.circuits.traces.spine import SMALL, Piece, Spine
 
 
 @dataclass
@@ -57,8 +57,7 @@ class TaskResult:
 class State:
     """spines: node → spine. pieces: the merge work the next step has to do.
 
-    small: runs of fewer rows are merged at once (a test sets 0: never, or a huge number: always). unread: the
-    nodes whose trace or log no operator looks into.
+    small: runs of fewer rows are merged at once (a test sets 0: never, or a huge number: always).
     """
 
     spines: Mapping[int, Spine]
@@ -67,25 +66,11 @@ class State:
     small: int = SMALL
     waterlines: Mapping[str, pa.Scalar] = field(default_factory=dict)
     recent: Mapping[str, Recent] = field(default_factory=dict)
-    unread: frozenset[int] = frozenset()
 
     @staticmethod
     def empty(circuit: Circuit, small: int = SMALL) -> State:
         nodes = [*circuit.layouts, *circuit.logs]
-        spines = {node: Spine() for node in nodes}
-        return State(spines, frozenset(circuit.logs), (), small, unread=circuit.unread)
-
-    def small_of(self, node: int) -> int:
-        """Below how many rows a run of the node is small.
-
-        To merge runs is worth it at once where each step looks into them; of others a step writes what it
-        adds, four of which become one.
-        """
-        return self.small // SMALL if node in self.unread else self.small
-
-    def absorbable(self, node: int) -> tuple[Run, ...]:
-        """The runs to merge into the node's next batch."""
-        return self.spines[node].absorbable(self.small_of(node))
+        return State({node: Spine() for node in nodes}, frozenset(circuit.logs), (), small)
 
     def segments(self) -> set[str]:
         """The names of the segments it refers to."""
@@ -115,30 +100,21 @@ class State:
             chunks += [] if chunk is None else [chunk]
         for (node, merge), pieces in sorted(done.items(), reverse=True):
             spines[node] = spines[node].finish(merge, [tuple(chunks) for chunks in pieces.values()])
-        written: dict[int, list[Chunk]] = {}
-        for result in results:
-            for node, chunk in result.written.items():
-                written.setdefault(node, []).extend([] if chunk is None else [chunk])
-        took = set[int]().union(*(result.absorbed for result in results))
-        unread = {node for result in results for node in result.unreachable}
-        changed = {*written, *unread, *(node for node, _ in done)}
         due: list[Piece] = []
-        for node in self.spines:
-            grown = spines[node]
-            if node not in changed and not grown.merges:
-                continue
-            absorbed = self.absorbable(node) if node in took else ()
-            if node in unread:
-                grown = grown.without({run for r in results for run in r.unreachable.get(node, ())})
-            grown = grown.insert(written.get(node, []), absorbed)
+        for node, spine in self.spines.items():
+            chunks = [chunk for r in results if (chunk := r.written.get(node)) is not None]
+            took = any(node in result.absorbed for result in results)
+            absorbed = spine.absorbable(self.small) if took else ()
+            unread = {run for result in results for run in result.unreachable.get(node, ())}
+            grown = spines[node].without(unread).insert(chunks, absorbed)
             inserted = sum(result.inserted.get(node, 0) for result in results)
-            grown = grown.schedule(inserted, self.small_of(node), node in self.logs)
+            grown = grown.schedule(inserted, self.small, node in self.logs)
             spines[node], earned = grown.due(node) if grown.merges else (grown, [])
             due += earned
         recent = dict(self.recent)
         for result in results:
             recent |= result.recent
-        return State(spines, self.logs, tuple(due), self.small, self._risen(results), recent, self.unread)
+        return State(spines, self.logs, tuple(due), self.small, self._risen(results), recent)
 
     def _risen(self, results: list[TaskResult]) -> Mapping[str, pa.Scalar]:
         waterlines = dict(self.waterlines)
@@ -184,7 +160,7 @@ class State:
         types = {one.name: one.type for one in circuit.lateness}
         waterlines = waterline.from_json(value["waterlines"], types)
         recent = percentile.from_json(value["recent"], types)
-        return State(spines, frozenset(circuit.logs), pieces, small, waterlines, recent, circuit.unread)
+        return State(spines, frozenset(circuit.logs), pieces, small, waterlines, recent)
 
 
 def by_name(circuit: Circuit, value: Mapping[str, Any]) -> dict[str, Any]:

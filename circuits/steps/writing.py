@@ -43,7 +43,7 @@ class Writing:
     def insert(self, i: int, delta: Batch) -> None:
         """Add a step's batch to the trace or log of node i, together with its small runs."""
         self.result.inserted[i] = len(delta)
-        absorbed = self.step.state.absorbable(i)
+        absorbed = self.step.state.spines[i].absorbable(self.step.state.small)
         # tasks of one step agree: several of them always absorb, one alone only if it has something to add
         if len(delta) or (absorbed and self.step.partitions > 1):
             batches = [batch for run in absorbed for batch in batches_of(self.open(i, run))]
@@ -79,7 +79,7 @@ class Writing:
         """Find the runs that go unread, since no future input can reach any of their rows."""
         for i, retention in self.circuit.retentions.items():
             spine = self.step.state.spines[i]
-            absorbed = {run.id for run in self.step.state.absorbable(i)}
+            absorbed = {run.id for run in spine.absorbable(self.step.state.small)}
             runs = {
                 run.id: run.rows
                 for run in spine.runs
@@ -113,7 +113,7 @@ class Writing:
         return self.task.bounds
 
     def _absorbs(self, i: int) -> bool:
-        return bool(self.step.state.absorbable(i))
+        return bool(self.step.state.spines[i].absorbable(self.step.state.small))
 
     def _merged(self, i: int, batches: list[Batch]) -> Batch:
         layout = self.circuit.stored(i)
@@ -138,9 +138,9 @@ class Writing:
             low = high = self.task.bounds[0] if of_log is None else of_log
         chunk = writer.write(stored, low, high, greatest, described=is_narrow)
         if len(batch) < SMALL and not is_narrow and self.step.partitions == 1:
-            # the next step looks into a trace's, and who made the step into its changes
+            # the next step reads a trace's, and who made the step its changes
             own = Batch.from_stored(stored, layout)
-            if i not in self.circuit.unread:
+            if i not in self.circuit.logs:
                 self.segments.keep_open([chunk], self._bounds_of(i), (SortedRun([own]),))
             # a log's rows may be slices, that keep more of memory than they are
             if i in self._left and stored.get_total_buffer_size() < 2 * chunk.length:

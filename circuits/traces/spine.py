@@ -22,7 +22,7 @@ The order of merging can't change any result: addition of Z-sets is associative 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any
 
@@ -35,7 +35,6 @@ CREDIT = 1.25
 PIECE = 1 << 17
 PIECE_BYTES = 1 << 23
 PIECES = 64
-LARGE_PIECE = 1 << 14
 # logs are only concatenated, so beyond so many rows a merge buys nothing
 LOG_LIMIT = 1 << 18
 # and in one piece, so that a step may wait for all of it: of so many bytes at most
@@ -46,16 +45,20 @@ END = 1 << 64
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """id: unique within the spine. rows, bytes: of all its chunks; each step asks for those of all runs."""
+    """id: unique within the spine."""
 
     id: int
     chunks: tuple[Chunk, ...]
-    rows: int = field(init=False)
-    bytes: int = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "rows", sum(chunk.rows for chunk in self.chunks))
-        object.__setattr__(self, "bytes", sum(chunk.length for chunk in self.chunks))
+    @property
+    def rows(self) -> int:
+        if len(self.chunks) == 1:  # of small steps, which ask often
+            return self.chunks[0].rows
+        return sum(chunk.rows for chunk in self.chunks)
+
+    @property
+    def bytes(self) -> int:
+        return sum(chunk.length for chunk in self.chunks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +91,6 @@ class Piece:
     chunks: tuple[Chunk, ...]
     low: int
     high: int
-
-    @property
-    def is_large(self) -> bool:
-        """Whether it is worth a file of its own, and a thread or a task."""
-        return sum(chunk.rows for chunk in self.chunks) >= LARGE_PIECE
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +192,7 @@ class Spine:
 
     def _fan_in(self) -> int:
         """How many runs of a size class become one: of wide rows, which are dear to copy, twice as many."""
-        stored = sum(run.bytes for run in self.runs)
+        stored = sum(chunk.length for chunk in self.live)
         return 2 * FAN_IN if stored > WIDE * self.rows else FAN_IN
 
     def _piece(self, node: int, at: int, i: int) -> Piece:
@@ -255,5 +253,7 @@ def _in_one_piece(runs: list[Run]) -> list[Run]:
 
 
 def _size_class(rows: int, small: int, fan_in: int) -> int:
-    """⌊log_f(rows / small)⌋, and 0 of fewer. fan_in: a power of two."""
-    return max(0, (rows // max(small, 1)).bit_length() - 1) // (fan_in.bit_length() - 1)
+    size, edge = 0, max(small, 1) * fan_in
+    while rows >= edge:
+        size, edge = size + 1, edge * fan_in
+    return size

@@ -21,6 +21,9 @@ from dbsp.state.records.places import delete
 
 log = logging.getLogger("dbsp")
 
+# below, a file of its own costs more than the merge
+_WORTH_A_THREAD = 1 << 14
+
 
 @dataclass(frozen=True)
 class _Merge:
@@ -51,12 +54,12 @@ class InlineRunner:
     def run(self, work: Work) -> list[TaskResult]:
         if work.scanned is not None:
             return run_step(work.circuit, work.step, work.inputs, work.segments)
-        due = [piece for piece in work.step.state.pieces if piece.is_large]
-        ahead = [piece for piece in work.step.state.ahead() if piece.is_large]
+        due = [piece for piece in work.step.state.pieces if _is_large(piece)]
+        ahead = [piece for piece in work.step.state.ahead() if _is_large(piece)]
         self._segments = work.segments
         self._put_aside({_key(piece): self._merge(work, piece) for piece in (*due, *ahead)})
         self._tidy(work.segments)
-        small = tuple(piece for piece in work.step.state.pieces if not piece.is_large)
+        small = tuple(piece for piece in work.step.state.pieces if not _is_large(piece))
         step = replace(work.step, state=replace(work.step.state, pieces=small))
         results = run_step(work.circuit, step, work.inputs, work.segments)
         results += [self._merged(piece) for piece in due]
@@ -110,6 +113,10 @@ class InlineRunner:
         result = self._begun[_key(piece)].future.result()
         # merges that ended since it began may have changed its place among them
         return replace(result, merged=[(piece, chunk) for _, chunk in result.merged])
+
+
+def _is_large(piece: Piece) -> bool:
+    return sum(chunk.rows for chunk in piece.chunks) >= _WORTH_A_THREAD
 
 
 def _key(piece: Piece) -> tuple[int, tuple[Chunk, ...], int]:

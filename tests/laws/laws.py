@@ -20,6 +20,7 @@ import pytest
 import dbsp.circuits.columns.narrow.joining
 import dbsp.circuits.traces.narrow.merging
 import dbsp.circuits.traces.spine
+import dbsp.running.inline
 from dbsp.circuits.columns.hashing import FOUR_BITS
 from dbsp.circuits.errors import DataError
 from dbsp.circuits.steps.state import State
@@ -107,7 +108,7 @@ class Running:
         if way.piecemeal:
             for name, value in {"SMALL": 1, "PIECE": 2, "FAN_IN": 2, "WIDE": 1 << 40, "CREDIT": 1}.items():
                 self._patch.setattr(dbsp.circuits.traces.spine, name, value)
-            self._patch.setattr(dbsp.circuits.traces.spine, "LARGE_PIECE", 2)
+            self._patch.setattr(dbsp.running.inline, "_WORTH_A_THREAD", 2)
             self._patch.setattr(dbsp.circuits.traces.narrow.merging, "TEXT_BYTES", 4)
             self._patch.setattr(dbsp.circuits.columns.narrow.joining, "_PLAIN_BYTES", 4)
         self._directory = tempfile.TemporaryDirectory(prefix="dbsp-law-")

@@ -155,10 +155,9 @@ class SparkRunner:
     ) -> RDD[Record]:
         pieces, step = work.step.state.pieces, shared.step
         if step.partitions == 1:
-            small, large = ([p for p in pieces if p.is_large == is_large] for is_large in (False, True))
-            beside = min(len(large), max(1, self.partitions - 1))
-            given = [Share(inputs[0], small)]
-            given += [Share({}, large[i::beside], merge_only=True) for i in range(beside)]
+            beside = min(len(pieces), max(1, self.partitions - 1))
+            given = [Share(inputs[0], ())]
+            given += [Share({}, pieces[i::beside], merge_only=True) for i in range(beside)]
             where = self._hosts.homes(1) * len(given)
             return self._seed(where, len(given)).mapPartitionsWithIndex(
                 FirstStage(shared, range(work.circuit.levels), given)

@@ -14,14 +14,14 @@ from dbsp.circuits.operators.linear import Source
 from dbsp.circuits.operators.streams import Integrate
 from dbsp.circuits.progress.proofs.retention import with_retentions
 from dbsp.circuits.progress.waterline import Lateness
-from dbsp.circuits.steps.contents import changes, contents
+from dbsp.circuits.steps.contents import changes
 from dbsp.circuits.steps.state import State, TaskResult
 from dbsp.circuits.steps.step import run_step
 from dbsp.circuits.steps.task import Input, Step
 from dbsp.circuits.steps.writing import as_log
 from dbsp.circuits.traces.narrow.batch import from_stored
 from dbsp.circuits.traces.segments import Segments
-from dbsp.circuits.traces.spine import END, SMALL
+from dbsp.circuits.traces.spine import END
 from dbsp.circuits.traces.zset import ZSet
 from tests.circuits.engine import output, source
 from tests.generators.columns.zsets import naive_of, zset_of
@@ -55,12 +55,10 @@ class Driver:
         return [changes(self.circuit, view, chunks, self.segments) for chunks in written]
 
 
-def kept(looked_into: bool = True) -> tuple[Circuit, int]:
-    """(a view in a trace, which an operator looks into, the trace)"""
+def kept() -> tuple[Circuit, int]:
+    """(a view in a trace, the trace)"""
     builder = CircuitBuilder()
     output(builder, "v", source(builder, "t", SCHEMA))
-    if looked_into:
-        builder.add(Distinct(), builder.outputs[0].kept)
     return builder.build(), builder.outputs[0].kept
 
 
@@ -76,21 +74,6 @@ def test_small_runs_are_merged_into_what_is_written(tmp_path: Path) -> None:
     assert [naive_of(change) for change in driver.rows_of("v")] == [
         naive_of(delta(2 * i, 2 * i + 1)) for i in range(6)
     ], "what was merged with it is no change"
-
-
-def test_what_no_operator_looks_into_is_written_as_it_comes(tmp_path: Path) -> None:
-    """Four runs of a size become one, in the next step: a row is copied a few times, and not by each step."""
-    circuit, trace = kept(looked_into=False)
-    assert circuit.unread == {trace}
-    driver, sizes = Driver(circuit, tmp_path, SMALL), []
-    for i in range(9):
-        result = driver.step(delta(*range(8 * i, 8 * i + 8)))
-        assert result.changes["v"] == result.written[trace], "one chunk is both"
-        sizes.append([run.rows for run in driver.state.spines[trace].runs])
-    assert sizes[:5] == [[8], [8, 8], [8, 8, 8], [8, 8, 8, 8], [32, 8]]
-    assert sizes[-1] == [32, 32, 8]
-    everything = contents(circuit, driver.state, "v", driver.segments)
-    assert naive_of(everything) == naive_of(delta(*range(72)))
 
 
 def test_what_cancels_a_small_run_leaves_no_chunk(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ import dbsp
 from dbsp.circuits.traces import spine
 from dbsp.commands.shown.changelog import json_lines
 from dbsp.pipeline.pipeline import Pipeline
+from dbsp.running import inline
 from dbsp.state.records import commits
 from dbsp.views.changes import Changes
 from dbsp.views.shapes import Shape
@@ -97,7 +98,7 @@ def patched() -> Iterator[None]:
         for name, value in {"SMALL": 1, "PIECE": 4, "FAN_IN": 2, "WIDE": 1 << 40}.items():
             patch.setattr(spine, name, value)
         patch.setattr(os, "fsync", lambda _: None)
-        patch.setattr(spine, "LARGE_PIECE", 2)
+        patch.setattr(inline, "_WORTH_A_THREAD", 2)
         yield
 
 

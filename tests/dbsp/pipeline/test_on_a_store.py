@@ -26,6 +26,7 @@ from dbsp.circuits.errors import Overtaken, StateError
 from dbsp.circuits.traces import spine
 from dbsp.commands.fsck import examine, go_back
 from dbsp.pipeline.pipeline import Pipeline
+from dbsp.running import inline
 from dbsp.state.keeping import past, sweep
 from dbsp.state.objects.lease import NAME
 from dbsp.state.objects.path import ObjectPath
@@ -50,7 +51,7 @@ def patched(monkeypatch: pytest.MonkeyPatch) -> None:
     """Merges in pieces of a few rows, some ahead in a thread; deletions in every step."""
     for name, value in {"SMALL": 1, "PIECE": 4, "FAN_IN": 2, "WIDE": 1 << 40}.items():
         monkeypatch.setattr(spine, name, value)
-    monkeypatch.setattr(spine, "LARGE_PIECE", 2)
+    monkeypatch.setattr(inline, "_WORTH_A_THREAD", 2)
     monkeypatch.setattr(past, "EXPIRED", 2)
     monkeypatch.setattr(sweep, "COLLECTED", 3)
 

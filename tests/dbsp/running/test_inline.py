@@ -29,7 +29,7 @@ ROWS = 2 * spine.SMALL
 @pytest.fixture
 def p(tmp_path, monkeypatch) -> Iterator[dbsp.Pipeline]:
     """Of a merge, however small, many pieces are done ahead."""
-    monkeypatch.setattr(spine, "LARGE_PIECE", 0)
+    monkeypatch.setattr(inline, "_WORTH_A_THREAD", 0)
     monkeypatch.setattr(spine, "PIECE", 1000)
     with pipeline(tmp_path / "state") as opened:
         yield opened
@@ -137,7 +137,7 @@ def test_a_merge_begun_in_vain_leaves_no_file(p, monkeypatch):
 
 def test_what_a_step_was_given_stays_while_a_step_is_kept(tmp_path, monkeypatch):
     """As where a local Spark makes large steps as jobs: what was merged here is merged away by others."""
-    monkeypatch.setattr(spine, "LARGE_PIECE", 0)
+    monkeypatch.setattr(inline, "_WORTH_A_THREAD", 0)
     for name, value in {"FAN_IN": 2, "WIDE": 1 << 40, "CREDIT": 100}.items():
         monkeypatch.setattr(spine, name, value)
     then = {}
