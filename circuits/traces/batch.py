@@ -264,7 +264,7 @@ class Batch:
         return consolidated(layout, keys, rows, weights, presorted=True)
 
     def take(self, positions: np.ndarray) -> Batch:
-        """The rows at ascending positions."""
+        """The rows at ascending positions, none of them twice."""
         return Batch(self.keys[positions], take(self.rows, positions), self.weights[positions])
 
     def between(self, low: int, high: int) -> Batch:

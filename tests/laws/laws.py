@@ -18,6 +18,7 @@ from typing import Any, Protocol
 import pytest
 
 import dbsp.circuits.columns.narrow.joining
+import dbsp.circuits.traces.batch
 import dbsp.circuits.traces.narrow.merging
 import dbsp.circuits.traces.spine
 import dbsp.running.inline
@@ -53,7 +54,7 @@ class Way:
 
     reopened: the pipeline is closed and opened again before every step. piecemeal: merges of a few rows are
     done in pieces, over several steps, and some of them ahead in a thread, as large ones are; a few letters
-    are long text.
+    are long text, and a few keys many.
     """
 
     runner: str = "inline"
@@ -111,6 +112,7 @@ class Running:
             self._patch.setattr(dbsp.running.inline, "_WORTH_A_THREAD", 2)
             self._patch.setattr(dbsp.circuits.traces.narrow.merging, "TEXT_BYTES", 4)
             self._patch.setattr(dbsp.circuits.columns.narrow.joining, "_PLAIN_BYTES", 4)
+            self._patch.setattr(dbsp.circuits.traces.batch, "_FEW", 0)
         self._directory = tempfile.TemporaryDirectory(prefix="dbsp-law-")
         self._program = case.compiled
         if way.seed:
