@@ -88,7 +88,8 @@ def changes_of(spark: SparkSession, flow: Any, place: Place, said: tuple[Clause,
     """flow: Spark's, resolved. Raises ProgramError for a sequence without an order, as its run does."""
     jvm: Any = spark._jvm
     kind = flow.sequencingType()
-    if not jvm.org.apache.spark.sql.catalyst.expressions.RowOrdering.isOrderable(kind):
+    # RowOrdering's takes expressions, too: a struct is a sequence of fields, and which is called is chance
+    if not jvm.org.apache.spark.sql.catalyst.expressions.OrderUtils.isOrderable(kind):
         raise ProgramError(
             f"{place}: [AUTOCDC_MICROBATCH_VALIDATION.NON_ORDERABLE_SEQUENCE] The sequencing column has "
             f"non-orderable type {kind.sql()}. The sequencing column must be of a type that supports "
