@@ -120,7 +120,8 @@ class Keeping:
         if anew and whole and not self.done:
             asked = Asked(full_refresh_all=True)
         else:
-            asked = Asked(full_refresh=new if anew else (), refresh=() if whole else names)
+            full = new if anew else []
+            asked = Asked(full_refresh=full, refresh=[] if whole else [n for n in names if n not in full])
         try:
             done = self._refreshed(asked)
         except Unfilled as error:
