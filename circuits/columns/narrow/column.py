@@ -21,13 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.arrow import (
-    fixed_values,
-    positions_of,
-    retyped,
-    take_values,
-    validity,
-)
+from dbsp.circuits.columns.arrow import fixed_values, positions_of, retyped, take_values, validity
 
 _BASE, _UNIT = b"base", b"unit"
 DECIMAL = pa.decimal128(1).id
@@ -35,7 +29,7 @@ DECIMAL = pa.decimal128(1).id
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Codes:
-    """Whole numbers base + unit · code. codes: None, where all are `base`."""
+    """Whole numbers base + unit · code. codes: None, where all are `base`; of int64 they are the numbers."""
 
     codes: np.ndarray | None
     base: int = 0
@@ -46,12 +40,12 @@ class Codes:
         return self.numbers(None if self.codes is None else self.codes[positions], len(positions))
 
     def numbers(self, codes: np.ndarray | None, count: int) -> np.ndarray:
-        """int64[count]: of these codes, which are no longer needed if they are int64, or without one."""
+        """int64[count]: of these codes, or without one."""
         if codes is None:
             numbers = np.empty(count, np.int64)
             numbers.fill(self.base)
             return numbers
-        numbers = codes.astype(np.int64, copy=False)
+        numbers = codes.astype(np.int64, copy=False)  # a copy but where there is neither unit nor base
         if self.unit != 1:
             numbers *= self.unit
         if self.base:
