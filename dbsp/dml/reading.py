@@ -118,24 +118,16 @@ def _columns(cursor: Cursor, table: Table) -> tuple[str, ...]:
 # -- INSERT -------------------------------------------------------------------------------------------
 
 
+_BEGIN_A_QUERY = frozenset({"SELECT", "WITH", "VALUES", "FROM", "TABLE"})
+
+
 def _insert(cursor: Cursor, program: Program) -> Insert:
     cursor.accept("TABLE")
     table = table_named(cursor, program)
     by_name = cursor.accept("BY", "NAME")
     if by_name and cursor.sees("VALUES"):
         cursor.fail("VALUES have no names; list the columns: INSERT INTO t (a, b) VALUES (...)")
-    is_listed = (
-        not by_name
-        and cursor.sees("(")
-        and cursor.ahead(1).upper
-        not in (
-            "SELECT",
-            "WITH",
-            "VALUES",
-            "FROM",
-            "TABLE",
-        )
-    )
+    is_listed = not by_name and cursor.sees("(") and cursor.ahead(1).upper not in _BEGIN_A_QUERY
     columns = _columns(cursor, table) if is_listed else tuple(field.name for field in table.schema)
     start = cursor.at
     rows = _listed(cursor, table, columns)
