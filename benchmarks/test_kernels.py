@@ -8,7 +8,8 @@ import pytest
 
 from benchmarks.figures import record
 from dbsp.circuits.columns.hashing import hash_rows
-from dbsp.circuits.traces.batch import Batch, Layout
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.layout import Layout
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet
 

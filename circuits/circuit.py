@@ -19,7 +19,7 @@ from dbsp.circuits.operators.recursion import FixedPoint, Loop
 from dbsp.circuits.operators.streams import Exchange
 from dbsp.circuits.progress.limits import Retention
 from dbsp.circuits.progress.waterline import CLOCK, Lateness
-from dbsp.circuits.traces.batch import Layout
+from dbsp.circuits.traces.layout import Layout
 
 
 @dataclass(frozen=True)

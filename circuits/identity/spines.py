@@ -15,7 +15,7 @@ from dbsp.circuits.identity.streams import Stream, digest, over
 from dbsp.circuits.operators.operator import Node
 from dbsp.circuits.progress.limits import Limit, Retention
 from dbsp.circuits.progress.waterline import Lateness
-from dbsp.circuits.traces.batch import Layout
+from dbsp.circuits.traces.layout import Layout
 
 
 def spine_names(

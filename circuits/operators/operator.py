@@ -20,7 +20,7 @@ from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import Limits
 from dbsp.circuits.progress.percentile import Recent
 from dbsp.circuits.progress.waterline import Waterlines, later
-from dbsp.circuits.traces.batch import Layout
+from dbsp.circuits.traces.layout import Layout
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet

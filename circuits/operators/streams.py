@@ -19,7 +19,8 @@ from dbsp.circuits.operators.legal import lies_by
 from dbsp.circuits.operators.operator import Context, Node, Placement, Reasons, Value, delta_of
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import Limits
-from dbsp.circuits.traces.batch import Batch, Layout
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.layout import Layout
 from dbsp.circuits.traces.sorted_run import SortedRun, batches_of
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet

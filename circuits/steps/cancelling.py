@@ -17,8 +17,8 @@ from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.operators.linear import Source
 from dbsp.circuits.operators.operator import Value
+from dbsp.circuits.segments.segments import Segments
 from dbsp.circuits.steps.task import Input
-from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.zset import WEIGHT, ZSet
 
 

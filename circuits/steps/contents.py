@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.operators.emission.trigger import Trigger
 from dbsp.circuits.operators.inputs.waiting import Waiting
+from dbsp.circuits.segments.chunk import Chunk
+from dbsp.circuits.segments.segments import Segments
 from dbsp.circuits.steps.state import State
-from dbsp.circuits.traces.batch import Batch, StoredBatch
-from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.traces.batch import Batch
 from dbsp.circuits.traces.narrow.batch import from_stored
-from dbsp.circuits.traces.segments import Segments
+from dbsp.circuits.traces.stored import StoredBatch
 from dbsp.circuits.traces.zset import ZSet
 
 # of a chunk that is kept open as the batch that it is
@@ -49,7 +50,7 @@ def is_pending(circuit: Circuit, state: State, segments: Segments) -> bool:
 def open_chunk(circuit: Circuit, node: int, chunk: Chunk, segments: Segments) -> Batch:
     """A stored batch of a node's trace or log, which is read, and verified, when it is first looked into."""
     layout = circuit.stored(node)
-    written = segments.if_kept((chunk,), AS_WRITTEN)
+    written = segments.kept.if_there((chunk,), AS_WRITTEN)
     if isinstance(written, Batch):
         return written
 

@@ -20,11 +20,13 @@ import pyarrow as pa
 from dbsp.circuits.columns.arrow import int64_array
 from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.functions.evaluate import evaluate
-from dbsp.circuits.traces.batch import Batch, Layout, StoredBatch
-from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.segments.chunk import Chunk
+from dbsp.circuits.segments.segments import Segments
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.layout import Layout
 from dbsp.circuits.traces.narrow.batch import from_stored
-from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.spine import END
+from dbsp.circuits.traces.stored import StoredBatch
 from dbsp.circuits.traces.zset import WEIGHT
 
 

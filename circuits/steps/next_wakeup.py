@@ -16,10 +16,10 @@ from functools import partial
 
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.progress.waterline import CLOCK
+from dbsp.circuits.segments.segments import Segments
 from dbsp.circuits.steps.contents import open_chunk
 from dbsp.circuits.steps.state import State
 from dbsp.circuits.traces.batch import Batch
-from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.sorted_run import sorted_runs
 from dbsp.circuits.traces.trace import Integral
 

@@ -23,7 +23,8 @@ from dbsp.circuits.errors import DataError
 from dbsp.circuits.operators.operator import Context, Value, delta_of
 from dbsp.circuits.operators.recursion import Earliest, FixedPoint, Loop, Recurrence, iterations, later_by_one
 from dbsp.circuits.steps.cancelling import run_cancelling
-from dbsp.circuits.traces.batch import Batch, Layout
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.layout import Layout
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral, as_runs
 from dbsp.circuits.traces.zset import ZSet

@@ -17,8 +17,8 @@ from dbsp.circuits.errors import StateError
 from dbsp.circuits.progress import percentile, waterline
 from dbsp.circuits.progress.percentile import Recent
 from dbsp.circuits.progress.waterline import later
-from dbsp.circuits.traces.chunk import Chunk
-from dbsp.circuits.traces.origin import Traffic
+from dbsp.circuits.segments.chunk import Chunk
+from dbsp.circuits.segments.origin import Traffic
 from dbsp.circuits.traces.spine import SMALL, Piece, Spine
 
 

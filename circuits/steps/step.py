@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.operators.linear import Source
 from dbsp.circuits.operators.operator import Context, delta_of
+from dbsp.circuits.segments.segments import Segments
 from dbsp.circuits.steps.evaluation import Evaluation, table_delta
 from dbsp.circuits.steps.exchange import receive, received_nodes, send
 from dbsp.circuits.steps.memory import keep_freed_memory
@@ -21,7 +22,6 @@ from dbsp.circuits.steps.state import TaskResult
 from dbsp.circuits.steps.task import Input, Step, Task
 from dbsp.circuits.steps.writing import Writing, as_log
 from dbsp.circuits.traces.batch import Batch
-from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet

@@ -9,10 +9,10 @@ from functools import cached_property
 
 import pyarrow as pa
 
+from dbsp.circuits.segments.chunk import Chunk
+from dbsp.circuits.segments.segments import Segments
 from dbsp.circuits.steps.extent import Extent
 from dbsp.circuits.steps.state import State
-from dbsp.circuits.traces.chunk import Chunk
-from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.spine import Piece
 
 

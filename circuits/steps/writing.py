@@ -13,13 +13,14 @@ import pyarrow as pa
 
 from dbsp.circuits.circuit import Circuit, Output
 from dbsp.circuits.progress.limits import out_of_reach, tops, unreachable, waterline_row
+from dbsp.circuits.segments.chunk import Chunk
+from dbsp.circuits.segments.segments import Segments
 from dbsp.circuits.steps.contents import AS_WRITTEN, open_chunk
 from dbsp.circuits.steps.state import TaskResult
 from dbsp.circuits.steps.task import Task
-from dbsp.circuits.traces.batch import Batch, Layout
-from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.layout import Layout
 from dbsp.circuits.traces.narrow.merging import appended, merge, parts, to_narrow
-from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.sorted_run import SortedRun, batches_of, sorted_runs
 from dbsp.circuits.traces.spine import END, SMALL, Piece, Run
 from dbsp.circuits.traces.zset import ZSet
@@ -50,7 +51,7 @@ class Writing:
             self.result.absorbed.add(i)
             self.result.written[i] = self._store(i, self._merged(i, [*batches, delta]))
             for run in absorbed:
-                self.segments.let_go(run.chunks, self._bounds_of(i))
+                self.segments.kept.let_go(run.chunks, self._bounds_of(i))
 
     def changes(self, output: Output, delta: Batch) -> None:
         """Record the delta of a view; where it was just written as it is, by reference."""
@@ -92,7 +93,7 @@ class Writing:
     def open(self, i: int, run: Run) -> tuple[SortedRun, ...]:
         """A run's batches, cut to the task's partition; kept from one step to the next."""
         low, high = self._bounds_of(i)
-        return self.segments.kept(run.chunks, (low, high), lambda: self._sorted_runs(i, run, low, high))
+        return self.segments.kept.get(run.chunks, (low, high), lambda: self._sorted_runs(i, run, low, high))
 
     def _sorted_runs(self, i: int, run: Run, low: int, high: int) -> tuple[SortedRun, ...]:
         layout = self.circuit.stored(i)
@@ -141,10 +142,10 @@ class Writing:
             # the next step reads a trace's, and who made the step its changes
             own = Batch.from_stored(stored, layout)
             if i not in self.circuit.logs:
-                self.segments.keep_open([chunk], self._bounds_of(i), (SortedRun([own]),))
+                self.segments.kept.put([chunk], self._bounds_of(i), (SortedRun([own]),))
             # a log's rows may be slices, that keep more of memory than they are
             if i in self._left and stored.get_total_buffer_size() < 2 * chunk.length:
-                self.segments.keep_open([chunk], AS_WRITTEN, own)
+                self.segments.kept.put([chunk], AS_WRITTEN, own)
         return chunk
 
     @cached_property

@@ -21,7 +21,8 @@ from dbsp.circuits.columns.order_codes import order_code
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.functions.evaluate import evaluate
-from dbsp.circuits.traces.batch import LOW, Batch, of_placement, placements, with_low
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.layout import LOW, of_placement, placements, with_low
 from dbsp.circuits.traces.sorted_run import SortedRun
 
 Ranges = tuple[np.ndarray, np.ndarray, np.ndarray]  # (row, start, stop)

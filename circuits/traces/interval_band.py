@@ -24,7 +24,8 @@ from dbsp.circuits.expressions.vectors.numbers import Numbers, vector
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.functions.logic.interval_codes import BUCKETS, INTERVAL_CODE, LAST_LEVEL, LEVEL_BITS
 from dbsp.circuits.traces.band import Asked, Band, Ranges
-from dbsp.circuits.traces.batch import LOW, Batch, of_placement, with_low
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.layout import LOW, of_placement, with_low
 from dbsp.circuits.traces.sorted_run import SortedRun
 
 _LEVEL = np.uint64(LEVEL_BITS)

@@ -7,7 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from dbsp.circuits.traces.batch import HIGH, Batch
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.layout import HIGH
 from dbsp.circuits.traces.spine import END
 
 

@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any
 
-from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.segments.chunk import Chunk
 
 SMALL = 2048
 FAN_IN = 4

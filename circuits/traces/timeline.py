@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from dbsp.circuits.columns.arrow import is_true
 from dbsp.circuits.columns.order_codes import order_steps
 from dbsp.circuits.columns.ranges import expand_ranges
-from dbsp.circuits.traces.batch import SLOTS, Layout
+from dbsp.circuits.traces.layout import SLOTS, Layout
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.zset import ZSet
 

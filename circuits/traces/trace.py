@@ -17,7 +17,8 @@ import pyarrow as pa
 from dbsp.circuits.columns.arrow import every
 from dbsp.circuits.columns.equality import equal_rows
 from dbsp.circuits.columns.ranges import expand_ranges
-from dbsp.circuits.traces.batch import Batch, Layout, of_placement, placements
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.layout import Layout, of_placement, placements
 from dbsp.circuits.traces.sorted_run import Found, Shares, SortedRun
 from dbsp.circuits.traces.zset import ZSet
 

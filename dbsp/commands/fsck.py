@@ -22,7 +22,7 @@ from typing import TypeVar
 
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
-from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.segments.chunk import Chunk
 from dbsp.history.chunks import chunks_of
 from dbsp.pipeline.spark.checkpoints.on_store import checkpoint_of
 from dbsp.state.keeping.keep import read_keep

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 
 from dbsp.circuits.errors import BrokenRule, EvaluationError, SharedKey, StateError
+from dbsp.circuits.segments.chunk import Chunk
+from dbsp.circuits.segments.segments import Segments
 from dbsp.circuits.steps.state import State
 from dbsp.circuits.steps.task import Input, Step
-from dbsp.circuits.traces.chunk import Chunk
-from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.spine import Spine
 from dbsp.evolution.change import Change
 from dbsp.evolution.fill import Fill

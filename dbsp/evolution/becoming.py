@@ -14,9 +14,9 @@ from typing import Any
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.errors import StateError
 from dbsp.circuits.progress.waterline import to_json
+from dbsp.circuits.segments.chunk import Chunk
 from dbsp.circuits.steps.contents import open_chunk
 from dbsp.circuits.steps.state import State
-from dbsp.circuits.traces.chunk import Chunk
 from dbsp.circuits.traces.spine import Run, Spine
 from dbsp.evolution.backfill import Backfill
 from dbsp.evolution.change import Change

@@ -12,7 +12,7 @@ from pathlib import Path
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
-from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.segments.chunk import Chunk
 from dbsp.evolution.backfill import Backfill, Say
 from dbsp.evolution.becoming import Becoming
 from dbsp.evolution.change import Change

@@ -32,7 +32,7 @@ from dbsp.circuits.operators.linear import Constant, Negate, Source, Union
 from dbsp.circuits.operators.operator import Node, Operator
 from dbsp.circuits.operators.recursion import Loop
 from dbsp.circuits.operators.streams import Exchange, Integrate
-from dbsp.circuits.traces.batch import Layout
+from dbsp.circuits.traces.layout import Layout
 from dbsp.evolution.given import Given, Holdings
 
 

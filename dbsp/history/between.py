@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import int64_array
 from dbsp.circuits.errors import StateError
-from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.segments.chunk import Chunk
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.history.asked import AsOf, step_of
 from dbsp.sql.plans.program import STEP, Program

@@ -16,8 +16,8 @@ from typing import Any
 
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import DamagedChunk
-from dbsp.circuits.traces.chunk import Chunk
-from dbsp.circuits.traces.segments import Segments
+from dbsp.circuits.segments.chunk import Chunk
+from dbsp.circuits.segments.segments import Segments
 from dbsp.circuits.traces.spine import Spine
 from dbsp.state.objects.copies import SEGMENTS
 from dbsp.state.objects.path import ObjectPath

@@ -15,10 +15,11 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from dbsp.circuits.expressions.nodes import Column
+from dbsp.circuits.segments.segments import Segments
 from dbsp.circuits.steps.contents import open_chunk
 from dbsp.circuits.steps.state import State
-from dbsp.circuits.traces.batch import Batch, Layout, of_placement
-from dbsp.circuits.traces.segments import Segments
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.layout import Layout, of_placement
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.lineage.relational import Demand, consolidated, matching

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from dbsp.circuits.errors import DataError
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
-from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.segments.chunk import Chunk
 from dbsp.pipeline.arguments import check_frame
 from dbsp.pipeline.deltas.absences import absences
 from dbsp.pipeline.deltas.advancing import moved_with, waterline_at, waterline_of

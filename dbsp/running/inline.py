@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import uuid4
 
+from dbsp.circuits.segments.chunk import Chunk
+from dbsp.circuits.segments.segments import Segments
 from dbsp.circuits.steps.state import TaskResult
 from dbsp.circuits.steps.step import run_step, run_task
 from dbsp.circuits.steps.task import Task
-from dbsp.circuits.traces.chunk import Chunk
-from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.spine import Piece
 from dbsp.running.runner import Work
 from dbsp.state.records.places import delete

@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.progress.waterline import as_shown
+from dbsp.circuits.segments.origin import Traffic
 from dbsp.circuits.steps.state import State, TaskResult
-from dbsp.circuits.traces.origin import Traffic
 
 Key = TypeVar("Key")
 Number = TypeVar("Number", int, float)

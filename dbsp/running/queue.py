@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import int64_array
 from dbsp.circuits.progress.waterline import later
+from dbsp.circuits.segments.chunk import Chunk
 from dbsp.circuits.steps.task import Input
-from dbsp.circuits.traces.chunk import Chunk
 from dbsp.circuits.traces.zset import WEIGHT
 
 _WEIGHT = pa.field(WEIGHT, pa.int64(), nullable=False)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from dbsp.circuits.circuit import Circuit
+from dbsp.circuits.segments.segments import Segments
 from dbsp.circuits.steps.state import TaskResult
 from dbsp.circuits.steps.task import Input, Step
-from dbsp.circuits.traces.segments import Segments
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dbsp.circuits.traces.segments import Segments
+from dbsp.circuits.segments.segments import Segments
 from dbsp.state.lock import Lock
 from dbsp.state.objects.copies import SEGMENTS, Copies
 from dbsp.state.objects.lease import Lease

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
-from dbsp.circuits.traces.segments import Segments
+from dbsp.circuits.segments.segments import Segments
 from dbsp.state.keeping.kept import Known
 from dbsp.state.keeping.past import Past
 from dbsp.state.objects.path import ObjectPath

@@ -16,10 +16,10 @@ import pyarrow as pa
 from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.columns.outside import to_spark
 from dbsp.circuits.operators.emission.trigger import STATE
-from dbsp.circuits.traces.batch import Layout
-from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.segments.chunk import Chunk
+from dbsp.circuits.segments.segments import Segments
+from dbsp.circuits.traces.layout import Layout
 from dbsp.circuits.traces.narrow.batch import from_stored
-from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.zset import WEIGHT, ZSet
 from dbsp.rows.sorting import sort_rows
 from dbsp.sql.compiler.targets.format_columns import FILLED

@@ -13,7 +13,7 @@ import pyarrow as pa
 from dbsp.circuits.columns.broken_text import listed
 from dbsp.circuits.columns.outside import batch_to_outside
 from dbsp.circuits.errors import ProgramError
-from dbsp.circuits.traces.deferred import Deferred
+from dbsp.circuits.segments.deferred import Deferred
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.rows.sorting import sort_rows
 from dbsp.running.metrics import Metrics

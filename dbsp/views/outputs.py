@@ -12,11 +12,11 @@ from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.errors import StateError, did_you_mean
 from dbsp.circuits.operators.emission.trigger import STATE
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
+from dbsp.circuits.segments.chunk import Chunk
+from dbsp.circuits.segments.segments import Segments
 from dbsp.circuits.steps.contents import Owner
 from dbsp.circuits.steps.state import State, by_name
-from dbsp.circuits.traces.batch import Layout
-from dbsp.circuits.traces.chunk import Chunk
-from dbsp.circuits.traces.segments import Segments
+from dbsp.circuits.traces.layout import Layout
 from dbsp.circuits.traces.spine import Spine
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.rows.incoming import arrow_schema

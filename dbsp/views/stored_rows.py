@@ -14,10 +14,10 @@ import pyarrow as pa
 
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.columns.narrow.column import Narrow
+from dbsp.circuits.segments.chunk import Chunk
+from dbsp.circuits.segments.segments import Segments
 from dbsp.circuits.steps.contents import open_chunk
 from dbsp.circuits.traces.batch import Batch
-from dbsp.circuits.traces.chunk import Chunk
-from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.zset import ZSet
 
 

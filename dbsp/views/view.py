@@ -13,7 +13,7 @@ from dbsp.circuits.columns.broken_text import listed
 from dbsp.circuits.columns.outside import batch_to_outside
 from dbsp.circuits.errors import DataError
 from dbsp.circuits.expressions.nodes import Column
-from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.segments.chunk import Chunk
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.rows.sorting import sort_rows
 from dbsp.sql.plans.calls import SortOrder

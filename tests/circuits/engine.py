@@ -13,11 +13,11 @@ import pyarrow as pa
 from dbsp.circuits.circuit import Circuit, CircuitBuilder
 from dbsp.circuits.operators.linear import Source
 from dbsp.circuits.operators.streams import Integrate
+from dbsp.circuits.segments.segments import Segments
 from dbsp.circuits.steps.contents import changes, contents
 from dbsp.circuits.steps.state import State
 from dbsp.circuits.steps.step import run_step
 from dbsp.circuits.steps.task import Input, Step
-from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.spine import SMALL
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.circuits.verify import verify

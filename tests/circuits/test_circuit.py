@@ -8,7 +8,7 @@ from dbsp.circuits.circuit import CircuitBuilder, Output
 from dbsp.circuits.operators.linear import Negate, Union
 from dbsp.circuits.operators.recursion import ITERATION_FIELD, Recurrence
 from dbsp.circuits.operators.streams import Exchange, Integrate
-from dbsp.circuits.traces.batch import Layout
+from dbsp.circuits.traces.layout import Layout
 from tests.circuits.engine import output, source, trace
 
 SCHEMA = pa.schema([("k", pa.int64()), ("v", pa.string())])

@@ -18,14 +18,14 @@ from typing import Any, Protocol
 import pytest
 
 import dbsp.circuits.columns.narrow.joining
-import dbsp.circuits.traces.batch
+import dbsp.circuits.traces.layout
 import dbsp.circuits.traces.narrow.merging
 import dbsp.circuits.traces.spine
 import dbsp.running.inline
 from dbsp.circuits.columns.hashing import FOUR_BITS
 from dbsp.circuits.errors import DataError
+from dbsp.circuits.segments.chunk import Chunk
 from dbsp.circuits.steps.state import State
-from dbsp.circuits.traces.chunk import Chunk
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.commands.shown.changelog import json_lines
 from dbsp.pipeline.pipeline import Pipeline
@@ -112,7 +112,7 @@ class Running:
             self._patch.setattr(dbsp.running.inline, "_WORTH_A_THREAD", 2)
             self._patch.setattr(dbsp.circuits.traces.narrow.merging, "TEXT_BYTES", 4)
             self._patch.setattr(dbsp.circuits.columns.narrow.joining, "_PLAIN_BYTES", 4)
-            self._patch.setattr(dbsp.circuits.traces.batch, "_FEW", 0)
+            self._patch.setattr(dbsp.circuits.traces.layout, "_FEW", 0)
         self._directory = tempfile.TemporaryDirectory(prefix="dbsp-law-")
         self._program = case.compiled
         if way.seed:

@@ -34,7 +34,8 @@ from dbsp.circuits.operators.shown import listed, spelled
 from dbsp.circuits.progress.bounds import Lines, union
 from dbsp.circuits.progress.limits import waterline_row
 from dbsp.circuits.progress.waterline import CLOCK, Waterlines
-from dbsp.circuits.traces.batch import Batch, Layout
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.layout import Layout
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.timeline import due, passed
 from dbsp.circuits.traces.trace import Integral

@@ -28,7 +28,8 @@ from dbsp.circuits.operators.operator import Context, Node, Placement, Reasons, 
 from dbsp.circuits.operators.shown import listed
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.waterline import CLOCK, Waterlines
-from dbsp.circuits.traces.batch import Batch, Layout
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.layout import Layout
 from dbsp.circuits.traces.sorted_run import SortedRun, batches_of
 from dbsp.circuits.traces.timeline import due, passed
 from dbsp.circuits.traces.trace import Integral

@@ -45,7 +45,8 @@ from dbsp.circuits.operators.streams import Integrate, Remembered
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import Limits
 from dbsp.circuits.progress.waterline import CLOCK, Waterlines
-from dbsp.circuits.traces.batch import Batch, Layout
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.layout import Layout
 from dbsp.circuits.traces.sorted_run import SortedRun, batches_of
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet

@@ -36,7 +36,8 @@ from dbsp.circuits.operators.operator import Context, Node, Placement, Value, de
 from dbsp.circuits.operators.shown import listed
 from dbsp.circuits.progress.bounds import Lines, of_columns_alone
 from dbsp.circuits.progress.limits import Limits, of_bounds
-from dbsp.circuits.traces.batch import Batch, Layout
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.layout import Layout
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet

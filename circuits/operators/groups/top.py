@@ -38,7 +38,8 @@ from dbsp.circuits.operators.operator import Context, Node, Placement, Value, de
 from dbsp.circuits.operators.shown import listed, ordered
 from dbsp.circuits.progress.bounds import Lines, of_partition
 from dbsp.circuits.progress.limits import Limits, of_columns
-from dbsp.circuits.traces.batch import Batch, Layout, of_placement
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.layout import Layout, of_placement
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet

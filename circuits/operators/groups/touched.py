@@ -22,7 +22,8 @@ from dbsp.circuits.columns.grouping import group_rows
 from dbsp.circuits.columns.groups import Groups, groups_of
 from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.columns.sorting import SortKey, sort_rows
-from dbsp.circuits.traces.batch import Batch, Layout
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.layout import Layout
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet
 

@@ -26,8 +26,9 @@ from dbsp.circuits.operators.legal import lies_by, same_types
 from dbsp.circuits.operators.operator import Context, Node, Placement, Reasons, Value, delta_of
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import Limits
-from dbsp.circuits.traces.batch import HIGH, Batch
+from dbsp.circuits.traces.batch import Batch
 from dbsp.circuits.traces.by_key import by_key
+from dbsp.circuits.traces.layout import HIGH
 from dbsp.circuits.traces.ranges import in_ranges
 from dbsp.circuits.traces.sorted_run import batches_of
 from dbsp.circuits.traces.trace import Integral

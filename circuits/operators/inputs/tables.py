@@ -26,7 +26,8 @@ from dbsp.circuits.operators.operator import Context, Node, Placement, Reasons, 
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import Limits, of_columns
 from dbsp.circuits.progress.waterline import Lateness
-from dbsp.circuits.traces.batch import Batch, Layout
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.layout import Layout
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet

@@ -31,7 +31,7 @@ from dbsp.circuits.operators.operator import Context, Node, Placement, Reasons, 
 from dbsp.circuits.operators.streams import Integrate
 from dbsp.circuits.progress.bounds import Lines, bounded_together
 from dbsp.circuits.progress.limits import Limits, limit, of_pairs
-from dbsp.circuits.traces.batch import LOW, Layout, with_low
+from dbsp.circuits.traces.layout import LOW, Layout, with_low
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet

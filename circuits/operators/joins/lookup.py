@@ -38,7 +38,8 @@ from dbsp.circuits.operators.operator import (
 from dbsp.circuits.operators.shown import listed, spelled
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import Limits, of_pairs
-from dbsp.circuits.traces.batch import Batch, Layout
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.layout import Layout
 from dbsp.circuits.traces.trace import Integral, find_in
 from dbsp.circuits.traces.zset import ZSet
 

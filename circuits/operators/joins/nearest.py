@@ -24,7 +24,7 @@ from dbsp.circuits.columns.sorting import SortKey, sort_rows
 from dbsp.circuits.expressions.nodes import Call, Column
 from dbsp.circuits.operators.joins.outermost import Outermost, codes_of, outermost
 from dbsp.circuits.operators.linear import where_true
-from dbsp.circuits.traces.batch import Layout, of_placement, with_low
+from dbsp.circuits.traces.layout import Layout, of_placement, with_low
 from dbsp.circuits.traces.sorted_run import SortedRun
 
 _FIRST_FETCH = 3

@@ -15,7 +15,8 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.equality import equal_rows
 from dbsp.circuits.columns.ranges import expand_ranges
-from dbsp.circuits.traces.batch import LOW, Batch
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.layout import LOW
 from dbsp.circuits.traces.sorted_run import SortedRun
 
 

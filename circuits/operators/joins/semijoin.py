@@ -28,7 +28,7 @@ from dbsp.circuits.operators.operator import Context, Node, Placement, Reasons, 
 from dbsp.circuits.operators.shown import listed
 from dbsp.circuits.progress.bounds import Lines, bounded_together
 from dbsp.circuits.progress.limits import Limits, limit, of_pairs
-from dbsp.circuits.traces.batch import HIGH, placements
+from dbsp.circuits.traces.layout import HIGH, placements
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral, find_in
 from dbsp.circuits.traces.zset import ZSet

@@ -16,7 +16,8 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import fixed_values, positions_of, take_values
 from dbsp.circuits.columns.narrow.column import Codes, Narrow, narrow
-from dbsp.circuits.traces.batch import Batch, Layout, plain_values
+from dbsp.circuits.traces.batch import Batch, plain_values
+from dbsp.circuits.traces.layout import Layout
 
 Column: TypeAlias = pa.Array | Narrow
 

@@ -12,7 +12,8 @@ from dbsp.circuits.columns.arrow import from_fixed_values, int64_array
 from dbsp.circuits.columns.narrow.column import Narrow
 from dbsp.circuits.columns.narrow.joining import joined
 from dbsp.circuits.columns.narrow.packing import fewer, narrowed
-from dbsp.circuits.traces.batch import Batch, Layout, consolidated
+from dbsp.circuits.traces.batch import Batch, consolidated
+from dbsp.circuits.traces.layout import Layout
 from dbsp.circuits.traces.narrow.batch import Column, NarrowBatch, plain
 
 # of a chunk's text once it is plain: far fewer than the 2 GiB of an Arrow column, for who reads it

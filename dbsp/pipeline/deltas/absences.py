@@ -23,9 +23,9 @@ from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.operators.linear import Source
 from dbsp.circuits.operators.operator import Operator
 from dbsp.circuits.operators.streams import Exchange, Integrate
+from dbsp.circuits.segments.chunk import Chunk
 from dbsp.circuits.steps.state import State
 from dbsp.circuits.steps.task import Input, Step
-from dbsp.circuits.traces.chunk import Chunk
 from dbsp.circuits.traces.spine import Spine
 from dbsp.pipeline.deltas.replacing import trace_of
 from dbsp.running.runner import Runner, Work

@@ -20,10 +20,10 @@ from dbsp.circuits.operators.inputs.replacement import Replacement
 from dbsp.circuits.operators.inputs.tables import NonNegative, Upsert
 from dbsp.circuits.operators.linear import Source
 from dbsp.circuits.operators.streams import Integrate
+from dbsp.circuits.segments.chunk import Chunk
 from dbsp.circuits.steps.state import State
 from dbsp.circuits.steps.task import Step
-from dbsp.circuits.traces.batch import Layout
-from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.traces.layout import Layout
 from dbsp.circuits.traces.spine import Spine
 from dbsp.running.queue import Queue, Rows
 from dbsp.running.runner import Runner, Work

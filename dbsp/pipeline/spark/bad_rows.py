@@ -28,8 +28,8 @@ from dbsp.circuits.columns.arrow import take
 from dbsp.circuits.errors import DataError
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS, REFUSED_SCHEMA
 from dbsp.circuits.operators.inputs.late import row_text
-from dbsp.circuits.traces.chunk import Chunk
-from dbsp.circuits.traces.segments import Segments
+from dbsp.circuits.segments.chunk import Chunk
+from dbsp.circuits.segments.segments import Segments
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.pipeline.deltas.absences import origin_of
 from dbsp.pipeline.spark.records import OF_MESSAGES, Records

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from pyspark.sql import SparkSession
 
-from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.segments.chunk import Chunk
 from dbsp.running.queue import Rows
 from dbsp.running.runner import Runner
 from dbsp.running.spark.runner import SparkRunner

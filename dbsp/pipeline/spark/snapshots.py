@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from dbsp.circuits.columns.arrow import concat
 from dbsp.circuits.errors import Error, SharedKey
 from dbsp.circuits.operators.inputs.bad import REFUSED_SCHEMA
-from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.segments.chunk import Chunk
 from dbsp.pipeline.deltas.absences import origin_of
 from dbsp.pipeline.deltas.told import Told
 from dbsp.pipeline.spark.bad_rows import MARKS, Keeping, opened

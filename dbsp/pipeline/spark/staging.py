@@ -20,8 +20,8 @@ from pyspark.sql.functions import col, lit
 
 from dbsp.circuits.columns.outside import outside_type
 from dbsp.circuits.errors import DataError, Error, StateError
+from dbsp.circuits.segments.chunk import Chunk
 from dbsp.circuits.steps.reads import read_columns
-from dbsp.circuits.traces.chunk import Chunk
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.pipeline.spark.fed import Fed
 from dbsp.pipeline.spark.in_tasks import ReadInTasks, ReadPieces

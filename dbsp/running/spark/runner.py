@@ -24,11 +24,11 @@ from pyspark.sql import SparkSession
 
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.errors import Error
+from dbsp.circuits.segments.writing import SegmentWriter
 from dbsp.circuits.steps.merging import shares
 from dbsp.circuits.steps.reads import read_columns, without_unread
 from dbsp.circuits.steps.state import TaskResult
 from dbsp.circuits.steps.task import Input
-from dbsp.circuits.traces.segments import SegmentWriter
 from dbsp.running.dealing import dealt
 from dbsp.running.inline import InlineRunner
 from dbsp.running.runner import Work

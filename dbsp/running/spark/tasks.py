@@ -17,10 +17,10 @@ from pyspark import Broadcast, TaskContext
 
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.errors import Error
+from dbsp.circuits.segments.segments import Segments
 from dbsp.circuits.steps.state import TaskResult
 from dbsp.circuits.steps.step import run_task
 from dbsp.circuits.steps.task import Input, Step, Task
-from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.spine import Piece
 from dbsp.state.opening import segments_at
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
-from dbsp.circuits.traces.segments import Segments
+from dbsp.circuits.segments.segments import Segments
 from dbsp.state.keeping.keep import Keep
 from dbsp.state.keeping.kept import Kept, Known
 from dbsp.state.keeping.sweep import Sweep

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from dbsp.circuits.traces.origin import Origin
-from dbsp.circuits.traces.segments import Segments
+from dbsp.circuits.segments.origin import Origin
+from dbsp.circuits.segments.segments import Segments
 from dbsp.state.records.places import delete
 
 log = logging.getLogger("dbsp")

@@ -18,7 +18,7 @@ from pathlib import Path
 from threading import Lock
 from typing import IO, TypeVar
 
-from dbsp.circuits.traces.origin import Traffic
+from dbsp.circuits.segments.origin import Traffic
 from dbsp.state.objects.refusals import Unanswered
 
 _ATTEMPTS = 4

@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Lock
 from typing import IO
 
-from dbsp.circuits.traces.origin import Traffic
+from dbsp.circuits.segments.origin import Traffic
 from dbsp.state.objects.bucket import Bucket
 from dbsp.state.objects.host_cache import HostCache, cache_root
 

@@ -31,7 +31,7 @@ from typing import Any
 
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
-from dbsp.circuits.traces.chunk import is_name
+from dbsp.circuits.segments.chunk import is_name
 from dbsp.state.objects.path import ObjectPath
 from dbsp.state.records.identity import FORMAT, NAME, NUMBERED, refuse_other
 from dbsp.state.records.places import Place, delete, names_in

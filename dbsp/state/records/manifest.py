@@ -20,7 +20,7 @@ from dbsp.circuits.identity.streams import computed, digest, filled_column, sour
 from dbsp.circuits.operators.emission.trigger import Trigger
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.progress.waterline import CLOCK, Amount
-from dbsp.circuits.traces.batch import Layout
+from dbsp.circuits.traces.layout import Layout
 from dbsp.sql.plans.program import Insert, Program, Table
 
 

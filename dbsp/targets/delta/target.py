@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from dbsp.circuits.errors import Error
-from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.segments.chunk import Chunk
 from dbsp.sql.plans.program import DELETED, OP
 from dbsp.targets.databases.statements import quoted
 from dbsp.targets.delta.tables import check_columns, existing, new_table

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from dbsp.circuits.columns.hashing import hash_rows
-from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.segments.chunk import Chunk
 from dbsp.circuits.traces.zset import ZSet
 
 # a chunk of fewer rows is searched; 12 bytes are kept a row, of at most so many rows

@@ -18,7 +18,7 @@ from sortedcontainers import SortedDict
 from dbsp.circuits.columns.broken_text import listed
 from dbsp.circuits.columns.outside import batch_to_outside
 from dbsp.circuits.expressions.nodes import Column
-from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.segments.chunk import Chunk
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.rows.order_keys import order_keys
 from dbsp.sql.plans.calls import SortOrder

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.sorting import pack, sort_keys, sort_words
 from dbsp.circuits.functions.evaluate import evaluate
-from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.segments.chunk import Chunk
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.sql.plans.calls import SortOrder
 

@@ -20,7 +20,7 @@ from dbsp.circuits.progress.limits import (
     waterline_row,
 )
 from dbsp.circuits.progress.waterline import Lateness
-from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.segments.chunk import Chunk
 from dbsp.circuits.traces.spine import Run
 
 INT = pa.int64()

@@ -12,9 +12,9 @@ from dbsp.circuits.circuit import CircuitBuilder
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.operators.linear import SEQUENCE
 from dbsp.circuits.operators.operator import Value
+from dbsp.circuits.segments.segments import Segments
 from dbsp.circuits.steps.cancelling import cancelled, run_cancelling
 from dbsp.circuits.steps.task import Input
-from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.zset import ZSet
 from tests.circuits.engine import source
 from tests.generators.columns.zsets import naive_of

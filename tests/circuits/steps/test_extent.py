@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dbsp.circuits.segments.segments import Segments
 from dbsp.circuits.steps.extent import Extent
 from dbsp.circuits.steps.task import Input
-from dbsp.circuits.traces.batch import Batch, Layout
-from dbsp.circuits.traces.segments import Segments
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.layout import Layout
 from dbsp.circuits.traces.zset import WEIGHT, ZSet
 from tests.circuits.steps.test_state import SCHEMA
 

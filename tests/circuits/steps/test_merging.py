@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from dbsp.circuits.circuit import Circuit, CircuitBuilder
 from dbsp.circuits.operators.linear import Source
 from dbsp.circuits.operators.streams import Exchange, Integrate
+from dbsp.circuits.segments.chunk import Chunk
 from dbsp.circuits.steps.merging import shares
 from dbsp.circuits.steps.task import partition_start
 from dbsp.circuits.traces import spine
-from dbsp.circuits.traces.chunk import Chunk
 from dbsp.circuits.traces.spine import END, Piece
 from tests.circuits.steps.test_state import SCHEMA
 from tests.dbsp.build import pipeline

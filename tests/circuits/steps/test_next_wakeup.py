@@ -17,11 +17,11 @@ from dbsp.circuits.operators.clock.temporal_filter import Ahead
 from dbsp.circuits.operators.emission.timers import After, Timers
 from dbsp.circuits.operators.inputs.thresholds import Threshold
 from dbsp.circuits.progress.waterline import CLOCK
+from dbsp.circuits.segments.segments import Segments
 from dbsp.circuits.steps.next_wakeup import next_due
 from dbsp.circuits.steps.state import State
 from dbsp.circuits.steps.step import run_step
 from dbsp.circuits.steps.task import Input, Step
-from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.zset import ZSet
 from tests.circuits.engine import source
 

@@ -16,7 +16,8 @@ from dbsp.circuits.operators.linear import Source
 from dbsp.circuits.operators.operator import Context, Value, delta_of
 from dbsp.circuits.operators.recursion import ITERATION_FIELD, FixedPoint
 from dbsp.circuits.steps.recursion import _Trace, _Waiting, run_loop
-from dbsp.circuits.traces.batch import Batch, Layout
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.layout import Layout
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral, as_runs
 from dbsp.circuits.traces.zset import ZSet

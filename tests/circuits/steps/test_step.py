@@ -18,12 +18,13 @@ from dbsp.circuits.operators.distinct import Distinct
 from dbsp.circuits.operators.joins.join import LEFT, RIGHT, Join
 from dbsp.circuits.operators.linear import SEQUENCE, Map, Source
 from dbsp.circuits.operators.streams import Exchange, Integrate
+from dbsp.circuits.segments.segments import Segments
+from dbsp.circuits.segments.writing import SegmentWriter
 from dbsp.circuits.steps.contents import changes
 from dbsp.circuits.steps.evaluation import Evaluation
 from dbsp.circuits.steps.state import State, TaskResult
 from dbsp.circuits.steps.step import run_step, run_task
 from dbsp.circuits.steps.task import Input, Step, Task
-from dbsp.circuits.traces.segments import Segments, SegmentWriter
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.circuits.verify import verify

@@ -14,13 +14,13 @@ from dbsp.circuits.operators.linear import Source
 from dbsp.circuits.operators.streams import Integrate
 from dbsp.circuits.progress.proofs.retention import with_retentions
 from dbsp.circuits.progress.waterline import Lateness
+from dbsp.circuits.segments.segments import Segments
 from dbsp.circuits.steps.contents import changes
 from dbsp.circuits.steps.state import State, TaskResult
 from dbsp.circuits.steps.step import run_step
 from dbsp.circuits.steps.task import Input, Step
 from dbsp.circuits.steps.writing import as_log
 from dbsp.circuits.traces.narrow.batch import from_stored
-from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.spine import END
 from dbsp.circuits.traces.zset import ZSet
 from tests.circuits.engine import output, source
@@ -162,7 +162,7 @@ def test_a_step_opens_nothing_of_the_small_one_before_it(
     monkeypatch.setattr(driver.segments, "open", None)
     driver.step(delta(2, 3))
     monkeypatch.undo()
-    held = driver.segments.kept(driver.state.spines[trace].live, (0, END), lambda: ())
+    held = driver.segments.kept.get(driver.state.spines[trace].live, (0, END), lambda: ())
     driver.segments = Segments(tmp_path)
     driver.step(delta(2, weight=-1))
     assert driver.rows_of("v")[-1] == delta(2, weight=-1)

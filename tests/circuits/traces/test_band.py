@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from dbsp.circuits.columns.hashing import FOUR_BITS
 from dbsp.circuits.expressions.nodes import Call, Column
 from dbsp.circuits.traces.band import Band, ValueBand, asked
-from dbsp.circuits.traces.batch import Batch, Layout
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.layout import Layout
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import expand_ranges
 from dbsp.circuits.traces.zset import ZSet

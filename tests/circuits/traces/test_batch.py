@@ -10,8 +10,10 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.circuits.traces.batch import Batch, Layout
-from dbsp.circuits.traces.segments import Segments, SegmentWriter
+from dbsp.circuits.segments.segments import Segments
+from dbsp.circuits.segments.writing import SegmentWriter
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.layout import Layout
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.testing.bags import identity
 from tests.generators.columns.zsets import Naive, naive_of, plus, schemas, seeds, zset_of, zsets

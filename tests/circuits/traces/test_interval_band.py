@@ -12,8 +12,9 @@ from dbsp.circuits.columns.hashing import FOUR_BITS
 from dbsp.circuits.expressions.nodes import Call, Column
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.functions.logic.interval_codes import INTERVAL_CODE
-from dbsp.circuits.traces.batch import Batch, Layout
+from dbsp.circuits.traces.batch import Batch
 from dbsp.circuits.traces.interval_band import IntervalBand
+from dbsp.circuits.traces.layout import Layout
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import expand_ranges
 from dbsp.circuits.traces.zset import ZSet

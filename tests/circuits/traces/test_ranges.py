@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.circuits.traces.batch import HIGH, Batch, Layout
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.layout import HIGH, Layout
 from dbsp.circuits.traces.ranges import in_ranges
 from dbsp.circuits.traces.zset import ZSet
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.segments.chunk import Chunk
 from dbsp.circuits.traces.spine import (
     CREDIT,
     END,

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsp.circuits.columns.hashing import FOUR_BITS
-from dbsp.circuits.traces.batch import Batch, Layout
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.layout import Layout
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.timeline import due, earliest, passed
 from dbsp.circuits.traces.zset import ZSet

@@ -15,8 +15,8 @@ import dbsp
 from dbsp.circuits.errors import StateError
 from dbsp.circuits.expressions.nodes import Call, Column, Literal
 from dbsp.circuits.operators.inputs.defaults import Default
-from dbsp.circuits.traces.chunk import Chunk
-from dbsp.circuits.traces.segments import Segments
+from dbsp.circuits.segments.chunk import Chunk
+from dbsp.circuits.segments.segments import Segments
 from dbsp.commands.fsck import examine, go_back
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.running.inline import InlineRunner

@@ -12,7 +12,7 @@ import pytest
 from pyspark.errors import AnalysisException
 
 from dbsp.circuits.errors import DataError, EvaluationError, ProgramError
-from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.segments.chunk import Chunk
 from dbsp.queries.answer import answer, columns_of
 from dbsp.queries.plans import Plans
 from dbsp.views.search import Indexes

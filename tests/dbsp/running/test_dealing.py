@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dbsp.circuits.segments.chunk import Chunk
 from dbsp.circuits.steps.task import Input
-from dbsp.circuits.traces.chunk import Chunk
 from dbsp.running.dealing import dealt
 
 

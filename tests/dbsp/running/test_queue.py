@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from dbsp.circuits.segments.chunk import Chunk
 from dbsp.circuits.steps.task import Input
-from dbsp.circuits.traces.chunk import Chunk
 from dbsp.running.queue import Queue, weighted
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from dbsp.circuits.segments.segments import Segments
 from dbsp.circuits.steps.state import State
 from dbsp.circuits.steps.task import Input, Step
-from dbsp.circuits.traces.segments import Segments
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.running.inline import InlineRunner
 from dbsp.running.runner import Runner, Work

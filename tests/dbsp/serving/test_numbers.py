@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from dbsp.circuits.traces.origin import Traffic
+from dbsp.circuits.segments.origin import Traffic
 from dbsp.serving.following import sources
 from dbsp.views.changes import Changes
 from tests.dbsp.serving.served import served

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 import dbsp
-from dbsp.circuits.errors import StateError
-from dbsp.circuits.traces.segments import DamagedChunk
+from dbsp.circuits.errors import DamagedChunk, StateError
 from dbsp.sql.plans.program import Ordered
 from dbsp.views.changes import UnknownView
 from dbsp.views.outputs import (

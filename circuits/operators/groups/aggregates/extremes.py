@@ -25,7 +25,8 @@ from dbsp.circuits.columns.sorting import exact_ranks
 from dbsp.circuits.operators.groups.aggregates.function import Accumulated, Function
 from dbsp.circuits.operators.groups.state.sides import Sides
 from dbsp.circuits.operators.joins.outermost import Outermost, codes_of, outermost
-from dbsp.circuits.traces.batch import Batch, of_placement
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.layout import of_placement
 from dbsp.circuits.traces.trace import Integral
 
 _FIRST_FETCH = 4

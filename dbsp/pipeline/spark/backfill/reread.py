@@ -16,8 +16,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.errors import StateError
+from dbsp.circuits.segments.chunk import Chunk
 from dbsp.circuits.steps.reads import read_columns
-from dbsp.circuits.traces.chunk import Chunk
 from dbsp.pipeline.spark.backfill.messages import messages_before
 from dbsp.pipeline.spark.bad_rows import corrupt_column, staged
 from dbsp.pipeline.spark.checkpoints.on_store import checkpoint_of

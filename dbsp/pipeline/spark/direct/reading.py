@@ -24,9 +24,9 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from dbsp.circuits.errors import Error
+from dbsp.circuits.segments.chunk import Chunk
+from dbsp.circuits.segments.writing import SegmentWriter
 from dbsp.circuits.steps.reads import read_columns
-from dbsp.circuits.traces.chunk import Chunk
-from dbsp.circuits.traces.segments import SegmentWriter
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.pipeline.deltas.absences import origin_of
 from dbsp.pipeline.spark.bad_rows import Keeping

@@ -17,7 +17,7 @@ from functools import partial
 
 from dbsp.circuits.errors import AbsentRow, StateError
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
-from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.segments.chunk import Chunk
 from dbsp.pipeline.deltas.told import Told
 from dbsp.pipeline.spark.bad_rows import Refusals
 from dbsp.pipeline.spark.checkpoints.checkpoint import Checkpoint

@@ -22,8 +22,8 @@ from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from dbsp.circuits.errors import Error, ProgramError
+from dbsp.circuits.segments.chunk import Chunk
 from dbsp.circuits.steps.reads import read_columns
-from dbsp.circuits.traces.chunk import Chunk
 from dbsp.pipeline.spark.bad_rows import staged
 from dbsp.pipeline.spark.checkpoints.checkpoint import drop_others
 from dbsp.pipeline.spark.checkpoints.on_store import checkpoint_of

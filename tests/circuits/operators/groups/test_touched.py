@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from dbsp.circuits.columns.sorting import SortKey
 from dbsp.circuits.operators.groups.touched import touched_groups
-from dbsp.circuits.traces.batch import Batch, Layout
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.layout import Layout
 from dbsp.circuits.traces.trace import Integral, as_runs
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.testing.bags import identity

@@ -13,7 +13,8 @@ from dbsp.circuits.columns.hashing import FOUR_BITS
 from dbsp.circuits.operators.inputs.absent import Absent, Excuses
 from dbsp.circuits.operators.inputs.bad import REFUSED_SCHEMA
 from dbsp.circuits.operators.operator import Context
-from dbsp.circuits.traces.batch import Batch, Layout
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.layout import Layout
 from dbsp.circuits.traces.trace import Integral, as_runs
 from dbsp.circuits.traces.zset import ZSet
 

@@ -17,7 +17,8 @@ from dbsp.circuits.errors import DataError
 from dbsp.circuits.operators.inputs import replacement
 from dbsp.circuits.operators.inputs.replacement import Replacement
 from dbsp.circuits.operators.operator import Context
-from dbsp.circuits.traces.batch import Batch, Layout
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.layout import Layout
 from dbsp.circuits.traces.trace import Integral, as_runs
 from dbsp.circuits.traces.zset import ZSet
 

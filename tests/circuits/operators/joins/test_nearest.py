@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from dbsp.circuits.columns.hashing import FOUR_BITS, hash_rows
 from dbsp.circuits.operators.joins.nearest import BEYOND, Asked, nearest, wants_greatest
-from dbsp.circuits.traces.batch import Batch, Layout
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.layout import Layout
 from dbsp.circuits.traces.trace import as_runs
 from dbsp.circuits.traces.zset import ZSet
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from dbsp.circuits.columns.hashing import FOUR_BITS, hash_rows
 from dbsp.circuits.columns.order_codes import order_code
 from dbsp.circuits.operators.joins.outermost import codes_of, outermost
-from dbsp.circuits.traces.batch import Batch, Layout, of_placement
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.layout import Layout, of_placement
 from dbsp.circuits.traces.trace import as_runs
 from tests.generators.columns.zsets import zset_of
 

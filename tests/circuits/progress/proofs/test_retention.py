@@ -23,7 +23,7 @@ from dbsp.circuits.operators.streams import Integrate
 from dbsp.circuits.progress.limits import Limits
 from dbsp.circuits.progress.proofs.retention import with_retentions
 from dbsp.circuits.progress.waterline import Lateness
-from dbsp.circuits.traces.batch import Layout
+from dbsp.circuits.traces.layout import Layout
 from tests.circuits.engine import Engine, Options, output, trace
 from tests.effort import examples
 from tests.generators.columns.zsets import naive_of, zset_of

@@ -9,10 +9,12 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.circuits.traces.batch import Batch, Layout
+from dbsp.circuits.segments.segments import Segments
+from dbsp.circuits.segments.writing import SegmentWriter
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.layout import Layout
 from dbsp.circuits.traces.narrow.batch import NarrowBatch, from_stored
 from dbsp.circuits.traces.narrow.merging import to_narrow
-from dbsp.circuits.traces.segments import Segments, SegmentWriter
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.zset import ZSet
 from tests.circuits.columns.narrow.test_column import listed

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from dbsp.circuits.columns.narrow import joining
 from dbsp.circuits.columns.narrow.column import Narrow
 from dbsp.circuits.columns.narrow.packing import narrowed
-from dbsp.circuits.traces.batch import Batch, Layout
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.layout import Layout
 from dbsp.circuits.traces.narrow import merging
 from dbsp.circuits.traces.narrow.batch import from_stored
 from dbsp.circuits.traces.narrow.merging import appended, merge, parts, to_narrow

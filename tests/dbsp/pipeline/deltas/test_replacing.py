@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsp.circuits.errors import DataError
-from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.segments.chunk import Chunk
 from dbsp.running.spark.runner import SparkRunner
 from dbsp.sql.plans.nodes import Scan
 from tests.dbsp.build import VOTES, pipeline, program, table, view

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dbsp.circuits.traces.segments import Segments
+from dbsp.circuits.segments.segments import Segments
 from dbsp.state.keeping.sweep import Sweep
 from dbsp.state.records.places import delete
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dbsp.circuits.traces.origin import Traffic
+from dbsp.circuits.segments.origin import Traffic
 from dbsp.state.objects.bucket import Bucket
 from dbsp.state.objects.hdfs import HdfsBucket
 from dbsp.state.objects.path import ObjectPath

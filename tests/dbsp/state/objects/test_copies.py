@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from dbsp.circuits.errors import DamagedChunk, StateError
-from dbsp.circuits.traces.chunk import Chunk
-from dbsp.circuits.traces.origin import Traffic
-from dbsp.circuits.traces.segments import Segments
+from dbsp.circuits.segments.chunk import Chunk
+from dbsp.circuits.segments.origin import Traffic
+from dbsp.circuits.segments.segments import Segments
 from dbsp.state.objects.bucket import Bucket
 from dbsp.state.objects.cloud import CloudBucket
 from dbsp.state.objects.copies import Copies

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dbsp.circuits.errors import StateError
-from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.segments.chunk import Chunk
 from dbsp.state.records.commits import Commit, create_whole
 from dbsp.state.records.identity import FORMAT
 from dbsp.state.records.sealed import seal

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dbsp.circuits.errors import DataError
 from dbsp.circuits.expressions.nodes import Column
-from dbsp.circuits.traces.chunk import Chunk
+from dbsp.circuits.segments.chunk import Chunk
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.sql.plans.calls import SortOrder
 from dbsp.views.indexes import order_index

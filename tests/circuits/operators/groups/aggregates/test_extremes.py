@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from dbsp.circuits.operators.groups.aggregates.extremes import OrderedExtreme
 from dbsp.circuits.operators.groups.state.sides import Groups, Sides
-from dbsp.circuits.traces.batch import Batch, Layout
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.layout import Layout
 from dbsp.circuits.traces.trace import Integral, as_runs
 from tests.generators.columns.zsets import zset_of
 from tests.laws.operators_laws import hash_seeds

@@ -14,7 +14,8 @@ from dbsp.circuits.operators.groups.combine import Combine
 from dbsp.circuits.operators.groups.state.accumulators import Accumulator, NarrowSum, Values
 from dbsp.circuits.operators.groups.state.sides import Groups, Sides
 from dbsp.circuits.operators.operator import Context
-from dbsp.circuits.traces.batch import Batch, Layout
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.layout import Layout
 from dbsp.circuits.traces.trace import Integral, as_runs
 from tests.generators.columns.zsets import zset_of
 from tests.laws.operators_laws import hash_seeds

@@ -17,95 +17,28 @@ from __future__ import annotations
 import errno
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from pathlib import Path
 from threading import Lock
-from typing import Any, BinaryIO, TypeVar
+from typing import Any
 from weakref import WeakSet
 
 import pyarrow as pa
 import xxhash
 
 from dbsp.circuits.columns.narrow.plain_rows import PlainRows
-from dbsp.circuits.compared import Compared
 from dbsp.circuits.disk import disk, refused
 from dbsp.circuits.errors import DamagedChunk, StateError
-from dbsp.circuits.traces.chunk import Chunk
-from dbsp.circuits.traces.deferred import Deferred
-from dbsp.circuits.traces.origin import Origin, Traffic
+from dbsp.circuits.segments.chunk import Chunk
+from dbsp.circuits.segments.compared import Compared
+from dbsp.circuits.segments.deferred import Deferred
+from dbsp.circuits.segments.kept import KeptOpen, Opened
+from dbsp.circuits.segments.origin import Origin, Traffic
+from dbsp.circuits.segments.writing import SegmentWriter
 
-_ALIGNMENT = 64
 _BLOCK = 1 << 18
 # a stream that ends with its schema stops whoever iterates
 _UNREADABLE = (pa.ArrowException, OSError, EOFError, MemoryError, StopIteration)
-
-Opened = TypeVar("Opened")
-
-
-class SegmentWriter:
-    """Writes one segment; the file appears under its name only when it is whole.
-
-    durable: fsync before it appears (a commit may refer to it afterwards). origin: where it is then sent.
-    known: what is told of its chunks once they are there. Raises StateError where it can't.
-    """
-
-    def __init__(
-        self,
-        root: str | Path,
-        name: str,
-        durable: bool = True,
-        origin: Origin | None = None,
-        known: Callable[[str, set[Chunk]], None] | None = None,
-    ) -> None:
-        self.name, self.durable, self._origin = name, durable and origin is None, origin
-        self._path = Path(root) / name
-        self._sink: BinaryIO | None = None
-        self._offset = 0
-        self._known, self._written = known, set[Chunk]()
-
-    def write(
-        self,
-        batch: pa.RecordBatch,
-        low: int = 0,
-        high: int = 0,
-        tops: tuple[int | None, ...] = (),
-        described: bool = False,
-    ) -> Chunk:
-        """Append one batch. described: with its schema; else the circuit knows that."""
-        message = _described(batch) if described else batch.serialize()
-        checksum = xxhash.xxh3_64_intdigest(message)
-        chunk = Chunk(self.name, self._offset, message.size, batch.num_rows, low, high, tops, checksum)
-        padding = -message.size % _ALIGNMENT
-        with disk(self._path):
-            if self._sink is None:
-                # a small step's chunks reach the system in one call
-                self._sink = Path(f"{self._path}.tmp").open("wb", buffering=_BLOCK)  # noqa: SIM115  `close` does
-            self._sink.write(message)
-            if padding:
-                self._sink.write(b"\0" * padding)
-        self._offset += message.size + padding
-        self._written.add(chunk)
-        return chunk
-
-    def close(self) -> None:
-        """Make the segment visible. Without a batch there is no file."""
-        if self._sink is None:
-            return
-        temporary = f"{self._path}.tmp"
-        with disk(self._path):
-            self._sink.close()
-            self._sink = None
-            if self.durable:
-                descriptor = os.open(temporary, os.O_RDONLY)
-                try:
-                    os.fsync(descriptor)
-                finally:
-                    os.close(descriptor)
-            os.replace(temporary, self._path)
-        if self._known is not None:
-            self._known(self.name, self._written)
-        if self._origin is not None:
-            self._origin.send(self.name)
 
 
 class Segments:
@@ -125,11 +58,10 @@ class Segments:
         self._files: OrderedDict[str, pa.Buffer] = OrderedDict()
         self._verified: dict[str, set[Chunk]] = {}
         self._compared: Compared | None = None
-        self._opened: OrderedDict[Hashable, tuple[set[str], Any]] = OrderedDict()
-        self._keys: dict[str, set[Hashable]] = {}  # of what is opened, by segment
+        self.kept = KeptOpen(capacity)
         self.plain = PlainRows()
         self._deferred: WeakSet[Deferred[Any]] = WeakSet()
-        self._mapping, self._opening = Lock(), Lock()  # merges map files and open chunks beside the step
+        self._mapping = Lock()  # merges map files beside the step
 
     @property
     def place(self) -> str:
@@ -225,54 +157,6 @@ class Segments:
         for chunk in chunks:
             self.check(chunk, owner)
 
-    def kept(self, chunks: Sequence[Chunk], cut: Hashable, read: Callable[[], Opened]) -> Opened:
-        """What `read` makes of chunks, made once for each `cut`.
-
-        The same first chunk and number of chunks are the same chunks: a chunk lies in one run all its life.
-        """
-        key = _key(chunks, cut)
-        with self._opening:
-            kept = self._opened.get(key)
-            if kept is not None:
-                self._opened.move_to_end(key)
-                return kept[1]  # type: ignore[no-any-return]
-        opened = read()
-        self._remember(key, chunks, opened)
-        return opened
-
-    def if_kept(self, chunks: Sequence[Chunk], cut: Hashable) -> object:
-        """What `kept` has of them; None: nothing."""
-        with self._opening:
-            kept = self._opened.get(_key(chunks, cut))
-        return None if kept is None else kept[1]
-
-    def keep_open(self, chunks: Sequence[Chunk], cut: Hashable, opened: object) -> None:
-        """`opened` is what reading these chunks, just written, would give `kept`: they needn't be read."""
-        self._remember(_key(chunks, cut), chunks, opened)
-
-    def let_go(self, chunks: Sequence[Chunk], cut: Hashable) -> None:
-        """Nobody is likely to ask `kept` for these again: they are read if somebody does."""
-        with self._opening:
-            if (key := _key(chunks, cut)) in self._opened:
-                self._drop(key)
-
-    def _remember(self, key: Hashable, chunks: Sequence[Chunk], opened: object) -> None:
-        names = {chunk.segment for chunk in chunks}
-        with self._opening:
-            self._opened[key] = names, opened
-            for name in names:
-                self._keys.setdefault(name, set()).add(key)
-            if len(self._opened) > self._capacity:
-                self._drop(next(iter(self._opened)))
-
-    def _drop(self, key: Hashable) -> None:
-        """Under the lock."""
-        for name in self._opened.pop(key)[0]:
-            keys = self._keys[name]
-            keys.discard(key)
-            if not keys:
-                del self._keys[name]
-
     def later(self, chunks: Sequence[Chunk], read: Callable[[], Opened]) -> Deferred[Opened]:
         """What `read` makes of chunks, for as long as it is held, whatever becomes of their segments."""
         deferred = Deferred({chunk.segment for chunk in chunks}, read)
@@ -292,14 +176,12 @@ class Segments:
         for segment in segments:
             self._files.pop(segment, None)
             self._verified.pop(segment, None)
-            with self._opening:
-                for key in [*self._keys.get(segment, ())]:
-                    self._drop(key)
+        self.kept.forget(segments)
         self.plain.forget(segments)
 
     def keep(self, segments: Set[str]) -> None:
         """Drop what is kept of all other segments: mapped, a deleted file still takes its space on disk."""
-        known = self._files.keys() | self._verified.keys() | self._keys.keys() | self.plain.segments
+        known = self._files.keys() | self._verified.keys() | self.kept.segments | self.plain.segments
         if not known <= segments:
             self.forget(known - segments)
 
@@ -355,18 +237,6 @@ class Segments:
     def _damaged(self, chunk: Chunk, problem: str, owner: object) -> DamagedChunk:
         path = self._path(chunk) if self.origin is None else f"{self.origin.uri}/segments/{chunk.segment}"
         return DamagedChunk(path, chunk.offset, problem, str(owner))
-
-
-def _described(batch: pa.RecordBatch) -> pa.Buffer:
-    """A stream of one batch: its schema, its dictionaries, the batch."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema) as stream:
-        stream.write_batch(batch)
-    return sink.getvalue()
-
-
-def _key(chunks: Sequence[Chunk], cut: Hashable) -> Hashable:
-    return chunks[0].segment, chunks[0].offset, len(chunks), cut
 
 
 def _mapped(path: str) -> pa.Buffer:

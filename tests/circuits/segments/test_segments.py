@@ -8,15 +8,11 @@ import pyarrow as pa
 import pytest
 
 from dbsp.circuits.errors import DamagedChunk, StateError
-from dbsp.circuits.traces.chunk import Chunk
-from dbsp.circuits.traces.segments import Segments, SegmentWriter
+from dbsp.circuits.segments.chunk import Chunk
+from dbsp.circuits.segments.segments import Segments
+from dbsp.circuits.segments.writing import SegmentWriter
 
 SCHEMA = pa.schema([("x", pa.int64())])
-
-
-def test_a_writer_that_wrote_nothing_leaves_nothing(tmp_path: Path) -> None:
-    SegmentWriter(tmp_path, "a.seg").close()
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_missing_segment_is_named(tmp_path: Path) -> None:
@@ -118,18 +114,3 @@ def test_without_verification_what_arrow_can_not_read_is_named_too(tmp_path: Pat
         (tmp_path / "a.seg").write_bytes(whole[:there].ljust(chunk.length, b"\0"))
         with pytest.raises(DamagedChunk, match=r"a.seg: damaged: the chunk at byte 0 is no Arrow batch"):
             Segments(tmp_path, verify=False).open(chunk, SCHEMA)
-
-
-def test_what_was_just_written_needs_no_reading(tmp_path: Path) -> None:
-    segments = Segments(tmp_path, capacity=2)
-    first, second, third = (Chunk(f"{name}.seg", 0, 8, 1) for name in "abc")
-    segments.keep_open([first], 0, "written")
-    assert segments.kept([first], 0, lambda: "read") == "written"
-    assert segments.kept([first], 1, lambda: "another cut") == "another cut"
-    segments.forget({"a.seg"})
-    assert segments.kept([first], 0, lambda: "read") == "read"
-    segments.let_go([first], 1)
-    assert segments.kept([first], 1, lambda: "read") == "read"
-    for chunk in (second, third):
-        segments.keep_open([chunk], 0, "written")
-    assert segments.kept([first], 0, lambda: "read again") == "read again", "no more than that many are kept"

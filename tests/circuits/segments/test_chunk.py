@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsp.circuits.errors import StateError
-from dbsp.circuits.traces.chunk import Chunk, is_name
+from dbsp.circuits.segments.chunk import Chunk, is_name
 
 NUMBER = st.integers(0, 2**63 - 1)
 CHUNKS = st.builds(

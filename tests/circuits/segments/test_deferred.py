@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from dbsp.circuits.errors import StateError
-from dbsp.circuits.traces.deferred import Deferred
-from dbsp.circuits.traces.segments import Segments
+from dbsp.circuits.segments.deferred import Deferred
+from dbsp.circuits.segments.segments import Segments
 from tests.dbsp.state.objects.places import in_memory
 from tests.dbsp.state.objects.test_copies import SCHEMA, opened, written
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dbsp.circuits.traces.origin import Traffic
+from dbsp.circuits.segments.origin import Traffic
 
 
 def test_traffic_is_a_sum() -> None:

@@ -9,11 +9,11 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from dbsp.circuits import compared
 from dbsp.circuits.errors import DamagedChunk
-from dbsp.circuits.traces import segments
-from dbsp.circuits.traces.chunk import Chunk
-from dbsp.circuits.traces.segments import Segments, SegmentWriter
+from dbsp.circuits.segments import compared, segments
+from dbsp.circuits.segments.chunk import Chunk
+from dbsp.circuits.segments.segments import Segments
+from dbsp.circuits.segments.writing import SegmentWriter
 
 SCHEMA = pa.schema([("x", pa.int64())])
 
