@@ -71,6 +71,10 @@ class ZSet:
         """Of the rows."""
         return self.rows.column(i)
 
+    def under(self, schema: pa.Schema) -> ZSet:
+        """The same rows, whose columns have these names and are as nullable as this says."""
+        return ZSet(pa.RecordBatch.from_arrays(self.rows.columns, schema=schema), self.weights)
+
     def take(self, indices: np.ndarray) -> ZSet:
         return ZSet(take(self.rows, indices), self.weights[indices])
 

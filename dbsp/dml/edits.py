@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -23,26 +24,24 @@ from dbsp.circuits.expressions.nodes import Column
 from dbsp.circuits.traces.by_key import by_key
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.dml.defaults import with_defaults, without_computed
+from dbsp.dml.keys import Keys, key_of, position
 from dbsp.dml.merged import merged
 from dbsp.dml.statement import Delete, Insert, Merge, Statement, Update, Where
-from dbsp.lineage.relational import demand_of, evaluated, matching, relation
+from dbsp.lineage.relational import demand_of, matching
 from dbsp.queries.answer import answer, answer_or_hand_over
 from dbsp.queries.plans import Plans, named_in
 from dbsp.rows.casting import Refused
 from dbsp.rows.incoming import arrow_schema, whole_rows
 from dbsp.rows.literals import array_of
-from dbsp.sql.plans.nodes.join import Join, join_schema
-from dbsp.sql.plans.nodes.project import selected
 from dbsp.sql.plans.program import Program, Table
-from dbsp.sql.plans.schemas import Schema
 from dbsp.sql.plans.types import ddl
 from dbsp.views.view import Contents
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# rows whose keys are looked up one by one; parts of a delta that are looked through one by one
-_FEW, _PARTS = 16, 16
+# parts of a delta that are looked through one by one
+_PARTS = 16
 # what a statement gives, as Spark's do
 COUNTED = pa.schema([pa.field("num_affected_rows", pa.int64(), nullable=False)])
 
@@ -50,10 +49,6 @@ COUNTED = pa.schema([pa.field("num_affected_rows", pa.int64(), nullable=False)])
 def counted(rows: int) -> ZSet:
     """A row of COUNTED."""
     return ZSet(pa.RecordBatch.from_arrays([pa.array([rows])], schema=COUNTED), np.ones(1, dtype=np.int64))
-
-
-class KeyThere(DataError):
-    """A row is inserted whose key another row has."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +151,7 @@ class Edits:
             gone = self._selected(table, where, statement.ctes)
             columns = list(gone.rows.columns)
             for name, value in statement.values.items():
-                i = _position(table.schema, name)
+                i = position(table.schema, name)
                 columns[i] = self._constant(table, name, value, len(gone))
         else:
             types = {one.name: one.type for one in table.schema}
@@ -170,10 +165,10 @@ class Edits:
             gone = ZSet(found.rows.select(list(range(width))), found.weights)
             columns = list(gone.rows.columns)
             for offset, name in enumerate(statement.texts):
-                columns[_position(table.schema, name)] = found.rows.column(width + offset)
+                columns[position(table.schema, name)] = found.rows.column(width + offset)
         come = ZSet(self._whole(table, columns, statement.texts), gone.weights)
         if {*table.primary_key} & {*statement.texts}:
-            self._check_new_keys(table, gone, come)
+            self._keys(table).check_new(gone, come)
         self._queue(table, gone, come)
         return int(gone.weights.sum())
 
@@ -243,12 +238,12 @@ class Edits:
             changed += int(found.rows.weights.sum())
             if found.columns:
                 for offset, name in enumerate(found.columns):
-                    columns[_position(table.schema, name)] = found.rows.rows.column(width + offset)
+                    columns[position(table.schema, name)] = found.rows.rows.column(width + offset)
                 come.append(ZSet(self._whole(table, columns, found.columns), found.rows.weights))
         old_rows, new_rows = ZSet.sum(schema, gone).consolidate(), ZSet.sum(schema, come)
         self._check_once(table, old_rows)
         if table.primary_key and len(new_rows):
-            self._check_new_keys(table, old_rows, new_rows)
+            self._keys(table).check_new(old_rows, new_rows)
         self._queue(table, old_rows, new_rows if statement.gives else None)
         return changed
 
@@ -260,7 +255,7 @@ class Edits:
         whole = [Column(i, one.type, one.nullable) for i, one in enumerate(table.schema)]
         demand = demand_of(gone, table.schema, whole)
         there = matching(ZSet.sum(schema, self._contents(table.name).parts), table.schema, [demand])
-        excess = (gone - ZSet(_under(there.rows, schema), there.weights)).consolidate()
+        excess = (gone - there.under(schema)).consolidate()
         twice = excess.take(np.flatnonzero(excess.weights > 0))
         if len(twice):
             raise DataError(
@@ -271,49 +266,27 @@ class Edits:
 
     def _with_keys(self, statement: Insert, come: ZSet) -> tuple[ZSet | None, ZSet]:
         """(rows that are replaced, rows that come)"""
-        table = statement.table
-        schema, key = table.schema, _key(table)
-        expressions = [Column(i, schema[i].type, schema[i].nullable) for i in key]
-        there = self._present(table, key, come)
+        table, keys = statement.table, self._keys(statement.table)
+        there = keys.present(come)
         if not len(there):
             return None, come
         if statement.conflict is None:
-            raise _key_there(table, there, key)
-        present = matching(come, schema, [demand_of(there, schema, expressions)])
-        new = (come - present).consolidate()
-        if not statement.conflict.columns:
+            raise keys.there_already(there)
+        met, new = keys.apart(come, there)
+        assigned = statement.conflict.columns
+        if not assigned:
             return None, new
-        assigned = [_position(schema, name) for name in statement.conflict.columns]
-        replaced = _replaced(schema, expressions, present, there, assigned)
+        replaced = keys.replaced(met, there, assigned)
         if table.formulas or table.checks:
-            rows = self._whole(table, list(replaced.rows.columns), statement.conflict.columns)
-            replaced = ZSet(_under(rows, new.rows.schema), replaced.weights)
+            rows = self._whole(table, list(replaced.rows.columns), assigned)
+            replaced = ZSet(rows, replaced.weights).under(new.schema)
         return there, new + replaced
 
-    def _check_new_keys(self, table: Table, gone: ZSet, come: ZSet) -> None:
-        """Raises KeyThere where a row gets the key of another, which stays."""
-        key, schema = _key(table), arrow_schema(table)
-        there = self._present(table, key, come) - ZSet(_under(gone.rows, schema), gone.weights)
-        others = there.consolidate()
-        stay = others.take(np.flatnonzero(others.weights > 0))
-        if len(stay):
-            raise _key_there(table, stay, key)
-
-    def _present(self, table: Table, key: list[int], come: ZSet) -> ZSet:
-        """The rows that are there with the keys of those that come. Raises KeyThere where two have one."""
-        schema, every = arrow_schema(table), None
-        if len(come) > 1:
-            columns = [Column(i, table.schema[i].type, table.schema[i].nullable) for i in key]
-            every = demand_of(come, table.schema, columns)
-            if len(every.values) < len(come):
-                raise KeyThere(f"table '{table.name}': two of the rows have the same key")
-        if every is not None and len(come) > _FEW:
-            return matching(ZSet.sum(schema, self._contents(table.name).parts), table.schema, [every])
-        keys = come.rows.select([table.schema[i].name for i in key]).to_pylist()
-        return ZSet.sum(schema, [part for one in keys for part in self._having(table, one)]).consolidate()
+    def _keys(self, table: Table) -> Keys:
+        return Keys(table, lambda: self._contents(table.name).parts, partial(self._having, table))
 
     def _constant(self, table: Table, name: str, value: object, count: int) -> pa.Array:
-        type_ = table.schema[_position(table.schema, name)].type
+        type_ = table.schema[position(table.schema, name)].type
         try:
             one = array_of([value], type_, self._timezone)
         except Refused as refused:
@@ -334,7 +307,7 @@ class Edits:
         schema, self.written = arrow_schema(table), gone if come is None else come
         parts = [] if gone is None else [-gone]
         parts += [] if come is None else [come]
-        delta = ZSet.sum(schema, [ZSet(_under(one.rows, schema), one.weights) for one in parts])
+        delta = ZSet.sum(schema, [one.under(schema) for one in parts])
         if not len(delta):
             return
         deltas = self._deltas.setdefault(table.name, [])
@@ -342,8 +315,8 @@ class Edits:
         if len(deltas) > _PARTS:
             deltas[:] = [ZSet.sum(schema, deltas)]
         if table.primary_key and gone is not None:
-            delta = by_key(delta.consolidate(), _key(table))[0]
-        self.changes.append(Change(table.name, _under(delta.rows, schema), delta.weights))
+            delta = by_key(delta.consolidate(), key_of(table))[0]
+        self.changes.append(Change(table.name, delta.under(schema).rows, delta.weights))
 
     def queue(self, take: Callable[[str, pa.RecordBatch, np.ndarray], None]) -> None:
         """Hand all changes over, in their order: those of one table after the other at once."""
@@ -351,11 +324,6 @@ class Edits:
             parts = [ZSet(change.rows, change.weights) for change in changes]
             total = ZSet.sum(parts[0].schema, parts)
             take(table, total.rows, total.weights)
-
-
-def _key_there(table: Table, there: ZSet, key: list[int]) -> KeyThere:
-    row = described(there.rows, 0, key)
-    return KeyThere(f"table '{table.name}' has a row with the key {row} already")
 
 
 def _called(table: Table, where: Where) -> str:
@@ -372,26 +340,3 @@ def _cast_query(table: Table, columns: Sequence[str], query: str) -> str:
         for name, column in zip(names, columns, strict=True)
     ]
     return f"SELECT {', '.join(made)} FROM ({query}) AS given ({', '.join(names)})"
-
-
-def _key(table: Table) -> list[int]:
-    return [_position(table.schema, name) for name in table.primary_key]
-
-
-def _position(schema: Schema, name: str) -> int:
-    return next(i for i, one in enumerate(schema) if one.name == name)
-
-
-def _under(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays(rows.columns, schema=schema)
-
-
-def _replaced(
-    schema: Schema, key: Sequence[Column], come: ZSet, there: ZSet, assigned: Collection[int]
-) -> ZSet:
-    """The rows that are there, each with the assigned columns of the one that comes with its key."""
-    both = join_schema("inner", schema, schema)
-    keys, safe = tuple(key), (True,) * len(key)
-    join = Join(relation("come", schema), relation("there", schema), "inner", keys, keys, safe, None, both)
-    columns = [i if i in assigned else len(schema) + i for i in range(len(schema))]
-    return evaluated(selected(join, columns, schema), {"come": come, "there": there})

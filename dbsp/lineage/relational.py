@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
-import pyarrow as pa
 
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Column, Expression
@@ -85,8 +84,7 @@ def _table(name: str, schema: Schema) -> Table:
 
 def consolidated(rows: ZSet, schema: Schema) -> ZSet:
     """Each row once, under these columns' names."""
-    total = rows.consolidate()
-    return ZSet(pa.RecordBatch.from_arrays(total.rows.columns, schema=arrow_schema(schema)), total.weights)
+    return rows.consolidate().under(arrow_schema(schema))
 
 
 def empty(schema: Schema) -> ZSet:

@@ -77,7 +77,7 @@ class ViewChanges:
         return self.parts[0].schema
 
     def _named(self, delta: ZSet) -> ZSet:
-        return ZSet(pa.RecordBatch.from_arrays(delta.rows.columns, schema=self._schema), delta.weights)
+        return delta.under(self._schema)
 
     def rows(self) -> list[tuple[dict[str, Any], int]]:
         """[({column: value, ...}, weight), ...]

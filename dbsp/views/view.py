@@ -79,8 +79,7 @@ class Contents:
         """Consolidated, in no order; the columns have the view's names."""
         if not self._parts:
             return ZSet.empty(self.schema)
-        total = ZSet.sum(self._parts[0].schema, self._parts).consolidate()
-        return ZSet(pa.RecordBatch.from_arrays(total.rows.columns, schema=self.schema), total.weights)
+        return ZSet.sum(self._parts[0].schema, self._parts).consolidate().under(self.schema)
 
     @cached_property
     def sorted(self) -> ZSet:

@@ -75,8 +75,7 @@ class Replacement(Reader):
             delta = Batch.merge(held.layout, [ours, *less]).zset
             if len(delta):
                 changes = by_key(delta, self.key)[0] if self.key else delta
-                rows = pa.RecordBatch.from_arrays(changes.rows.columns, schema=schema)
-                parts.append(ZSet(rows, changes.weights))
+                parts.append(changes.under(schema))
         return ZSet.sum(schema, parts)
 
     def _check(self, wanted: Batch) -> None:

@@ -86,8 +86,7 @@ class Lookup(Operator):
         met = np.zeros(len(left), dtype=np.bool_)
         met[owner] = True
         if self.kind in ("semi", "anti"):
-            kept = left.zset.take(np.flatnonzero(met == (self.kind == "semi")))
-            return ZSet(pa.RecordBatch.from_arrays(kept.rows.columns, schema=schema), kept.weights)
+            return left.zset.take(np.flatnonzero(met == (self.kind == "semi"))).under(schema)
         alone = np.flatnonzero(~met)
         nothing = [pa.nulls(len(alone), field.type) for field in right.layout.schema]
         padded = [*left.zset.take(alone).rows.columns, *nothing]

@@ -101,5 +101,4 @@ def _placed(schema: pa.Schema, part: ZSet, count: int, size: int) -> tuple[np.nd
 
 def _taken(schema: pa.Schema, part: ZSet, positions: np.ndarray) -> ZSet:
     """What is stored is decoded at these positions, and nowhere else."""
-    taken = part.take(positions)
-    return ZSet(pa.RecordBatch.from_arrays(taken.rows.columns, schema=schema), taken.weights)
+    return part.take(positions).under(schema)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from dbsp.circuits.errors import DataError, NotKept, ProgramError, StateError, TooMuch
-from dbsp.dml.edits import KeyThere
+from dbsp.dml.keys import KeyThere
 from dbsp.serving.answers import said_of
 from dbsp.serving.postgres.copying.rows import CopiedRows
 from dbsp.serving.postgres.copying.statement import Copy

@@ -65,3 +65,10 @@ def test_rows_in_another_order_of_columns_are_other_rows() -> None:
     two = ZSet.from_batch(pa.RecordBatch.from_pydict({"a": [2], "b": [1], "__weight": [1]}))
     assert one.schema == schema
     assert one != two
+
+
+def test_under_other_names_they_are_the_same_rows() -> None:
+    a = ZSet.from_batch(pa.RecordBatch.from_pydict({"a": [1, 1], "__weight": [2, -1]}))
+    schema = pa.schema([pa.field("b", pa.int64(), nullable=False)])
+    assert a.under(schema).schema == schema
+    assert naive_of(a.under(schema)) == naive_of(a)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsp.circuits.errors import DataError, ProgramError, StateError
-from dbsp.dml.edits import KeyThere
+from dbsp.dml.keys import KeyThere
 from dbsp.dml.reading import read_statement
 from dbsp.pipeline.pipeline import Pipeline
 from tests.effort import examples

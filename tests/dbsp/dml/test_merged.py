@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from dbsp.circuits.errors import DataError
-from dbsp.dml.edits import KeyThere
+from dbsp.dml.keys import KeyThere
 from dbsp.pipeline.pipeline import Pipeline
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
