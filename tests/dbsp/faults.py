@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 import errno
+import gc
 import io
 import os
 import signal
@@ -122,6 +123,19 @@ class Calls:
                 self.missed.append(f"{event} {args[:2]}")
 
 
+def is_killed(body: Callable[[], object]) -> bool:
+    """Whether the body, which runs in a fork of this process, is killed. What it raises ends it."""
+    child = os.fork()
+    if child == 0:
+        gc.disable()  # what threads hold that a fork doesn't have is not its to free
+        with suppress(BaseException):
+            body()
+        os._exit(0)
+    ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert ended in (0, -signal.SIGKILL), f"it died of something else: {ended}"
+    return ended != 0
+
+
 class File:
     """An opened file whose every use is a call."""
 
@@ -179,6 +193,12 @@ def watching(
             yield calls
         finally:
             _active.remove(calls)
+
+
+def run_at(root: Path, fault: Callable[[], None], point: Point, body: Callable[[], object]) -> None:
+    """The body, with a fault at a point of it."""
+    with watching(root, fault, point):
+        body()
 
 
 Place = tuple[str, int, int]

@@ -75,6 +75,8 @@ class Proxy:
         _end(client, server)
 
     def close(self) -> None:
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)  # else its thread waits for clients for ever
         self._listener.close()
 
 

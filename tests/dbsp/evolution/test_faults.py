@@ -6,6 +6,7 @@ import os
 import shutil
 from collections import Counter
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from dbsp.running.inline import InlineRunner
 from dbsp.state.store import Store
 from tests.dbsp.build import STEPS, feed, pipeline, view
 from tests.dbsp.evolution.test_evolve import OLD, counted, with_
-from tests.dbsp.faults import Calls, Point, full_disk, interrupt, kill, watching
+from tests.dbsp.faults import Calls, Point, full_disk, interrupt, is_killed, kill, run_at, watching
 from tests.effort import QUICK
 
 THOROUGH = settings.default.max_examples > QUICK
@@ -95,12 +96,7 @@ def disturbed(base: Path, root: Path, fault: Any, point: Point) -> None:
 def killed(base: Path, root: Path, point: Point) -> bool:
     """In a process of its own, which dies of it."""
     shutil.copytree(base, root)
-    child = os.fork()
-    if child == 0:
-        with suppress(BaseException), watching(root, kill, point):
-            change(root).close()
-        os._exit(0)
-    return os.WIFSIGNALED(os.waitpid(child, 0)[1])
+    return is_killed(partial(run_at, root, kill, point, lambda: change(root).close()))
 
 
 @pytest.mark.slow
@@ -112,7 +108,7 @@ def test_a_change_disturbed_at_any_call(base: Path, tmp_path: Path, fault: Any) 
     # a lock that can't be given back is held until the process ends
     points = [p for p in calls.points() if not p.beside and calls.driver[p.n] != "os.close"]
     assert len(points) > 60
-    ends, died, tried = set(), 0, points if THOROUGH else points[2::5]
+    ends, died, tried = set(), 0, points if THOROUGH else points[2::8]
     for i, point in enumerate(tried):
         root = tmp_path / str(i)
         if fault is kill:
@@ -157,15 +153,10 @@ def test_a_change_beside_steps_disturbed_at_any_call(base: Path, tmp_path: Path,
     points = [p for p in calls.points() if not p.beside and calls.driver[p.n] != "os.close"]
     assert len(points) > 60
     ends = set()
-    for i, point in enumerate(points if THOROUGH else points[3::9]):
+    for i, point in enumerate(points if THOROUGH else points[3::14]):
         root = tmp_path / str(i)
         shutil.copytree(base, root)
-        child = os.fork()
-        if child == 0:
-            with suppress(BaseException), watching(root, fault, point):
-                beside(root)
-            os._exit(0)
-        os.waitpid(child, 0)
+        is_killed(partial(run_at, root, fault, point, partial(beside, root)))
         changed = Store.read(root)[1].fingerprint == NEW.fingerprint
         ends.add(changed)
         with pipeline(root, program=NEW if changed else OLD) as p:

@@ -6,7 +6,7 @@ import os
 import shutil
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from dbsp.history.backup import NAME, back_up, restore
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.state.store import Store
 from tests.dbsp.build import STEPS, feed, pipeline
-from tests.dbsp.faults import full_disk, interrupt, kill, watching
+from tests.dbsp.faults import full_disk, interrupt, is_killed, kill, run_at, watching
 from tests.effort import QUICK, examples
 
 THOROUGH = settings.default.max_examples > QUICK
@@ -204,12 +204,7 @@ def test_one_that_is_disturbed_leaves_the_one_before(tmp_path: Path, fault: Any)
     for i, point in enumerate(points if THOROUGH else points[i_of(fault) :: 5]):
         work = tmp_path / str(i)
         shutil.copytree(to, work)
-        child = os.fork()
-        if child == 0:
-            with suppress(BaseException), watching(work, fault, point):
-                back_up(state, work)
-            os._exit(0)
-        os.waitpid(child, 0)
+        is_killed(partial(run_at, work, fault, point, partial(back_up, state, work)))
         ends.add(is_one_of(seen, work, tmp_path / f"r{i}"))
         back_up(state, work)
         assert is_one_of(seen, work, tmp_path / f"q{i}") == 1
@@ -239,12 +234,7 @@ def test_what_is_restored_is_there_as_a_whole_or_not_at_all(tmp_path: Path) -> N
         restore(to, tmp_path / "q")
     points = calls.points()
     for point in points if THOROUGH else points[::7]:
-        child = os.fork()
-        if child == 0:
-            with suppress(BaseException), watching(tmp_path, kill, point):
-                restore(to, tmp_path / "r")
-            os._exit(0)
-        os.waitpid(child, 0)
+        is_killed(partial(run_at, tmp_path, kill, point, partial(restore, to, tmp_path / "r")))
         there = (tmp_path / "r").exists()
         whole.add(there)
         if not there:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from dbsp.state.records import commits
 from dbsp.views.changes import Changes
 from dbsp.views.shapes import Shape
 from tests.dbsp.build import pipeline
-from tests.dbsp.faults import Calls, Point, full_disk, interrupt, kill, tracing, watching
+from tests.dbsp.faults import Calls, Point, full_disk, interrupt, is_killed, kill, tracing, watching
 from tests.effort import QUICK
 
 VIEWS = ("all_votes", "counts", "customers", "events")
@@ -239,22 +239,20 @@ def test_a_process_killed_at_any_call(run: Run, tmp_path: Path) -> None:
         if point.after and not THOROUGH and point.n + 1 < len(points):
             continue  # just before the next one
         root = tmp_path / str(i)
-        child = os.fork()
-        if child == 0:
-            with suppress(BaseException):
-                disturbed = Disturbed(run, root)
-                with watching(root, kill, point):
-                    disturbed.pipeline.step()
-                    disturbed.pipeline.close()
-            os._exit(0)
-        status = os.waitpid(child, 0)[1]
-        killed += os.WIFSIGNALED(status)
+        killed += is_killed(partial(stepping, run, root, point))
         with pipeline(root, keep_steps=RETAIN) as p:
             assert p.last_step in (DISTURBED - 1, DISTURBED)
             assert not leftovers(p)
             run.go_on(p)
         shutil.rmtree(root)
     assert killed > 0.8 * len([p for p in points if THOROUGH or not p.after])
+
+
+def stepping(run: Run, root: Path, point: Point) -> None:
+    disturbed = Disturbed(run, root)
+    with watching(root, kill, point):
+        disturbed.pipeline.step()
+        disturbed.pipeline.close()
 
 
 # what makes a step true; of the rest only the calls can fail

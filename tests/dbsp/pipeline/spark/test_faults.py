@@ -6,12 +6,11 @@ its worker. At the sink: a place that can't be written.
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from threading import local
 from typing import Any
@@ -24,7 +23,7 @@ from dbsp.pipeline.pipeline import Pipeline
 from dbsp.running.spark.runner import ATTEMPTS
 from dbsp.sql.compiler.load import compile_program
 from dbsp.sql.plans.program import Program
-from tests.dbsp.faults import Calls, Point, full_disk, interrupt, kill, watching
+from tests.dbsp.faults import Calls, Point, full_disk, interrupt, is_killed, kill, watching
 from tests.effort import QUICK
 
 pytestmark = pytest.mark.spark
@@ -190,21 +189,20 @@ def test_a_driver_killed_at_its_calls(run: Run) -> None:
     killed = 0
     for point in points:
         run.reset()
-        child = os.fork()
-        if child == 0:
-            with suppress(BaseException):
-                client = run.spark.sparkContext._gateway._gateway_client
-                client.deque, client.thread_connection = deque(), local()
-                with run.open() as p:
-                    queue(p)
-                    with watching(run.root / "state", kill, point):
-                        p.step()
-            os._exit(0)
-        killed += os.WIFSIGNALED(os.waitpid(child, 0)[1])
+        killed += is_killed(partial(stepping, run, point))
         with run.open() as p:
             assert p.last_step in (DISTURBED - 1, DISTURBED)
             run.go_on(p)
     assert killed > 0.7 * len(points)
+
+
+def stepping(run: Run, point: Point) -> None:
+    client = run.spark.sparkContext._gateway._gateway_client
+    client.deque, client.thread_connection = deque(), local()
+    with run.open() as p:
+        queue(p)
+        with watching(run.root / "state", kill, point):
+            p.step()
 
 
 def test_a_step_whose_worker_dies_runs_once_more(run: Run) -> None:
