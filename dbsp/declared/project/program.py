@@ -146,12 +146,15 @@ def _written(project: Project, refused: Iterable[str]) -> _Written:
     for table in project.tables:
         grows = " WITH (append_only = true)" if table.streamed else ""
         written.add(f"CREATE TABLE {table.relation} ({table.ddl}){grows};")
+    by_name: set[str] = set()
     for dataset in project.datasets:
+        if _is_cast(dataset) or any(flow.inputs & by_name for flow in dataset.flows):
+            by_name.add(dataset.name)
         if dataset.name in refused:
             written.add(f"CREATE TABLE {dataset.name} ({_columns(dataset)});")
         elif (changes := dataset.flows[0].changes) is not None:
             _add_changes(written, dataset, changes)
-        elif len(dataset.flows) == 1 and not _is_cast(dataset):
+        elif len(dataset.flows) == 1 and dataset.name not in by_name:
             flow = dataset.flows[0]
             written.add(_use(flow))
             written.add_query(_add_head(written, dataset), dataset.name, flow.clause)
@@ -160,7 +163,7 @@ def _written(project: Project, refused: Iterable[str]) -> _Written:
                 written.add(_use(flow))
                 written.add_query(f"CREATE LOCAL VIEW {_part(dataset, number)} AS", dataset.name, flow.clause)
             parts = (
-                f"SELECT {', '.join(_selected(dataset, flow))} FROM {_part(dataset, number)}"
+                f"SELECT {', '.join(selected(dataset, flow))} FROM {_part(dataset, number)}"
                 for number, flow in enumerate(dataset.flows)
             )
             written.add(_add_head(written, dataset), "\nUNION ALL ".join(parts) + ";")
@@ -187,7 +190,7 @@ def _add_changes(written: _Written, dataset: Dataset, changes: Changes) -> None:
     written.add_query(f"{events_head(events)} {select}", dataset.name, changes.deletes, then)
     written.add_query("", dataset.name, changes.sequence, source)
     written.add_query("", dataset.name, changes.source)
-    listed = ", ".join(_selected(dataset, flow))
+    listed = ", ".join(selected(dataset, flow))
     rows = f"SELECT {listed} FROM ({result(changes, dataset.name, events, flow.columns)})"
     written.add_query(f"CREATE VIEW {dataset.name} AS", dataset.name, Clause(rows, flow.place))
 
@@ -203,15 +206,15 @@ def _head(dataset: Dataset) -> str:
 
 
 def _is_cast(dataset: Dataset) -> bool:
-    """Whether its columns are others than its only flow's."""
-    return dict(dataset.columns) != dict(dataset.flows[0].columns)
+    """Whether its columns are others than its only flow's, or in another order."""
+    return list(dataset.columns.items()) != list(dataset.flows[0].columns.items())
 
 
 def _part(dataset: Dataset, number: int) -> str:
     return f"{dataset.name[:-1]} flow {number + 1}`"
 
 
-def _selected(dataset: Dataset, flow: Flow) -> Iterator[str]:
+def selected(dataset: Dataset, flow: Flow) -> Iterator[str]:
     """The dataset's columns of a flow's rows, by name; NULL where it has none."""
     given = {name.lower(): (name, type_) for name, type_ in flow.columns.items()}
     for name, type_ in dataset.columns.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from dbsp.declared.tables.delta import DELTA
 from dbsp.state.records.places import local_path, scheme_of
 
 PARQUET = "parquet"
+OWN = "spark_catalog"
 # types whose values are the names of directories in one way only
 _SPELLED = ("TINYINT", "SMALLINT", "INT", "BIGINT", "STRING", "DATE", "BOOLEAN")
 
@@ -54,6 +56,26 @@ class Catalog:
         if form.lower() == DELTA:
             check_delta(dataset)
 
+    def in_order(self, parts: Sequence[str], wanted: Any) -> Any:
+        """The columns that a table is to have, in the order of those that it has: new ones come last, as Spark
+        alters it. parts: of its name. wanted: a StructType.
+        """
+        jvm: Any = self.spark._jvm
+        if parts[0] != OWN:
+            return wanted
+        identifier = jvm.org.apache.spark.sql.catalyst.TableIdentifier(parts[-1], jvm.scala.Some(parts[-2]))
+        if not self._catalog().tableExists(identifier):
+            return wanted
+        metadata = self._catalog().getTableMetadata(identifier)
+        if metadata.partitionColumnNames().nonEmpty():  # last in the catalogue, wherever the definition has them
+            return wanted
+        had = [str(field.name()) for field in metadata.schema().fields()]
+        names = [str(field.name()) for field in wanted.fields()]
+        ordered = jvm.org.apache.spark.sql.types.StructType()
+        for name in [*(each for each in had if each in names), *(each for each in names if each not in had)]:
+            ordered = ordered.add(wanted.apply(name))
+        return ordered
+
     def directory(self, dataset: Dataset, ours: bool) -> Path:
         """Of the table's files; the table is made if it isn't there. ours: whether a step has written it.
 
@@ -65,6 +87,7 @@ class Catalog:
             self._check_partitions(dataset)
             if not is_delta(dataset):  # whose columns are its log's
                 self._bring_columns(dataset)
+                self._bring_properties(dataset)
             return self._location(dataset)
         except PySparkException as error:
             said = str(error).strip().split("\n", 1)[0]
@@ -84,7 +107,7 @@ class Catalog:
 
     def _create(self, dataset: Dataset, ours: bool) -> None:
         if is_delta(dataset):
-            register(self.spark, dataset, self._parts(dataset), self._parsed(dataset))
+            register(self.spark, dataset, self._parts(dataset), self._parsed(dataset).asNullable())
             return
         clauses = [f"CREATE TABLE {dataset.name} ({dataset.ddl}) USING {PARQUET}"]
         if dataset.partitioned_by:
@@ -94,8 +117,7 @@ class Catalog:
         if dataset.comment is not None:
             clauses.append(f"COMMENT {_text(dataset.comment)}")
         if dataset.properties:
-            pairs = (f"{_text(name)} = {_text(value)}" for name, value in dataset.properties.items())
-            clauses.append(f"TBLPROPERTIES ({', '.join(pairs)})")
+            clauses.append(f"TBLPROPERTIES ({_pairs(dataset.properties)})")
         kept = self._set_aside(dataset) if ours else None
         try:
             self.spark.sql(" ".join(clauses))
@@ -121,7 +143,7 @@ class Catalog:
         """Of a table that was made for another query."""
         wanted = self._parsed(dataset)
         metadata = self._metadata(dataset)
-        if metadata.schema().asNullable().json() == wanted.json():
+        if metadata.schema().json() == wanted.json():
             return
         kept = set(map(str, dataset.partitioned_by))
         data = self.spark._jvm.org.apache.spark.sql.types.StructType()
@@ -130,6 +152,21 @@ class Catalog:
                 data = data.add(each)
         _, database, name = self._parts(dataset)
         self._catalog().externalCatalog().alterTableSchema(database, name, data)
+
+    def _bring_properties(self, dataset: Dataset) -> None:
+        """Those that the project says, and its comment; others stay, as Spark leaves them."""
+        metadata = self._metadata(dataset)
+        have = metadata.properties()
+        others = {
+            name: value
+            for name, value in (dataset.properties or {}).items()
+            if not have.contains(name) or str(have.apply(name)) != value
+        }
+        if others:
+            self.spark.sql(f"ALTER TABLE {dataset.name} SET TBLPROPERTIES ({_pairs(others)})")
+        said = str(metadata.comment().get()) if metadata.comment().isDefined() else ""
+        if dataset.comment is not None and dataset.comment != said:
+            self.spark.sql(f"COMMENT ON TABLE {dataset.name} IS {_text(dataset.comment)}")
 
     def _parsed(self, dataset: Dataset) -> Any:
         """Its columns in the order of the catalogue: partitions last."""
@@ -172,10 +209,10 @@ class Catalog:
         parser = self.spark._jsparkSession.sessionState().sqlParser()
         names = parser.parseMultipartIdentifier(dataset.name)
         catalog, database, name = (str(names.apply(i)) for i in range(3))
-        if catalog != "spark_catalog":
+        if catalog != OWN:
             raise ProgramError(
                 f"{dataset.place}: not supported yet: catalogue '{catalog}'; what is written is "
-                f"spark_catalog, and catalogues of Iceberg's (spark.sql.catalog.{catalog}: {SPARK_CATALOG})"
+                f"{OWN}, and catalogues of Iceberg's (spark.sql.catalog.{catalog}: {SPARK_CATALOG})"
             )
         return catalog, database, name
 
@@ -192,6 +229,10 @@ def _local(dataset: Dataset, uri: str) -> str:
 def _listed(names: object) -> str:
     assert isinstance(names, (list, tuple))
     return ", ".join("`" + name.replace("`", "``") + "`" for name in names)
+
+
+def _pairs(properties: Mapping[str, str]) -> str:
+    return ", ".join(f"{_text(name)} = {_text(value)}" for name, value in properties.items())
 
 
 def _text(text: str) -> str:

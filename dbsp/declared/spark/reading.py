@@ -32,6 +32,7 @@ from dbsp.declared.project.datasets import (
 )
 from dbsp.declared.project.dialect import Read, read_text
 from dbsp.declared.project.streams import is_read_as_it_is, streamed
+from dbsp.declared.spark.catalog import Catalog
 from dbsp.declared.spark.changes import changes_of, changes_start, in_words, of_definition
 from dbsp.declared.spark.logged.analysing import analysing, elsewhere, logged
 from dbsp.declared.spark.modules import Modules, modules_of
@@ -224,19 +225,22 @@ class _Reading:
                 expectations=self._expectations(output.origin()),
             )
         assert schema is not None
+        parts = [str(part) for part in _each(output.identifier().nameParts())]
+        given = _option(output.specifiedSchema()) or schema.asNullable()
+        listed = Catalog(self.spark).in_order(parts, given)
         return Dataset(
             name,
             STREAMING_TABLE if output.isStreamingTable() else MATERIALIZED_VIEW,
             place,
             tuple(flows),
-            _columns(schema),
-            str(schema.asNullable().toDDL()),
+            _columns(listed),
+            str(listed.toDDL()),
             _option(output.comment()),
             _pairs(output.properties()),
             [str(each) for each in _each(_option(output.partitionCols()) or ())],
             [str(each) for each in _each(_option(output.clusterCols()) or ())],
             _option(output.format()),
-            logged=elsewhere(self.spark, [str(part) for part in _each(output.identifier().nameParts())]),
+            logged=elsewhere(self.spark, parts),
             expectations=self._expectations(output.origin()),
         )
 

@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 from dbsp.circuits.errors import Error
 from dbsp.declared.project.datasets import Dataset, Project, shown
 from dbsp.declared.project.dialect import expected
+from dbsp.declared.project.program import selected
 from dbsp.sql.text.expectations import checked
 
 
@@ -19,7 +20,7 @@ def rows_of(spark: SparkSession, project: Project, dataset: Dataset) -> DataFram
         for view in project.datasets[: project.datasets.index(dataset)]:
             if not view.is_stored:
                 _query(session, view).createOrReplaceTempView(view.name)
-        return _query(session, dataset).toDF(*dataset.columns)
+        return _query(session, dataset).selectExpr(*selected(dataset, dataset.flows[0]))
     except PySparkException as error:
         raise Error(f"{dataset.place}: {shown(dataset.name)}: {str(error).strip()}") from error
 
