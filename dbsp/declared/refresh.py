@@ -15,13 +15,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.errors import Error, StateError
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.declared.asked import Asked
 from dbsp.declared.project.datasets import Dataset, Project, above, shown
-from dbsp.declared.project.program import Compiled, view_name
+from dbsp.declared.project.dialect import counted
+from dbsp.declared.project.program import Compiled, counting, view_name
 from dbsp.declared.project.surroundings import Files, Surroundings
 from dbsp.declared.reads import Reads
 from dbsp.declared.tables.manifest import Manifest
@@ -38,10 +40,21 @@ INCREMENTAL, FULL, RECOMPUTED, UNCHANGED = "incremental", "full fill", "recomput
 
 
 @dataclass(frozen=True)
+class Unmet:
+    """rows: of a dataset's, how many don't meet an expectation; more: than when its table was written."""
+
+    dataset: str
+    expectation: str
+    rows: int
+    more: int
+
+
+@dataclass(frozen=True)
 class Done:
     """What became of a dataset. seconds: of the step, which is one for all, and of its own writing.
 
-    full: those that its last full refresh took.
+    full: those that its last full refresh took. unmet: of each expectation that is counted, of it and of the
+    temporary views that it is made of.
     """
 
     dataset: Dataset
@@ -49,6 +62,7 @@ class Done:
     written: Written
     seconds: float
     full: float
+    unmet: tuple[Unmet, ...] = ()
 
 
 @dataclass
@@ -190,6 +204,7 @@ class Refresh:
         manifest.open(self._directory(dataset, manifest))
         partitioning = partitioning_of(dataset, self._schema(dataset))
         same = manifest.held.columns == str(partitioning) and not anew
+        since = manifest.held.step if same else 0
         parts = self._since(dataset, manifest) if same else None
         whole = parts is None
         if parts is None:
@@ -207,7 +222,23 @@ class Refresh:
             self.around.written(dataset, manifest.is_untold)
             manifest.told()
         how = FULL if whole else INCREMENTAL if written.added or written.removed else UNCHANGED
-        return Done(dataset, how, written, shared + time.perf_counter() - began, manifest.held.seconds)
+        seconds = shared + time.perf_counter() - began
+        return Done(dataset, how, written, seconds, manifest.held.seconds, self._unmet(dataset, since))
+
+    def _unmet(self, dataset: Dataset, since: int) -> tuple[Unmet, ...]:
+        """since: the step of its table before."""
+        between = [one for one in above(self.project, dataset) if not one.is_stored]
+        found = []
+        for one in (*between, dataset):
+            for name in counted(one):
+                view = view_name(counting(one, name))
+                rows = _added(self.pipeline[view].parts)
+                try:
+                    more = _added(self._changes(view, since)) if since else rows
+                except StateError:  # see `_since`
+                    more = rows
+                found.append(Unmet(one.name, name, rows, more))
+        return tuple(found)
 
     def _directory(self, dataset: Dataset, manifest: Manifest) -> Path:
         if dataset.is_sink:
@@ -249,6 +280,11 @@ class Refresh:
     def _changes(self, view: str, since: int) -> Sequence[ZSet]:
         program, store = self.pipeline.program, self.pipeline.store
         return changes_between(program, store, view, since, self.pipeline.last_step).parts
+
+
+def _added(counts: Sequence[ZSet]) -> int:
+    """Of rows that have a count each."""
+    return sum(int(np.dot(part.rows.column(0).to_numpy(), part.weights)) for part in counts)
 
 
 def _check_replaced(dataset: Dataset, manifest: Manifest) -> None:

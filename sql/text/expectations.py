@@ -23,18 +23,8 @@ class Expectation:
 
 
 def expectation(cursor: Cursor) -> Expectation | None:
-    """After CONSTRAINT name EXPECT. None where it only counts what it finds, which is not done."""
-    first, name = cursor.ahead(-2), cursor.ahead(-2).text.strip("`")
-    if cursor.next.text != "(":
-        cursor.fail(f"expectation '{name}' has its condition in parentheses: EXPECT (x > 0)")
-    opened = cursor.take()
-    depth = 1
-    while depth and cursor.next.kind != "end":
-        closed = cursor.take()
-        depth += (closed.text == "(") - (closed.text == ")")
-    if depth:
-        cursor.fail("expected ), found the end")
-    condition = Slice(cursor.source.text[opened.stop : closed.start], opened.stop)
+    """After CONSTRAINT name EXPECT. None where it only counts what it finds, which is not done here."""
+    first, (name, condition) = cursor.ahead(-2), named_condition(cursor)
     if not cursor.accept("ON", "VIOLATION"):
         cursor.ignore(
             f"expectation '{name}'",
@@ -47,6 +37,21 @@ def expectation(cursor: Cursor) -> Expectation | None:
     if not cursor.accept("FAIL", "UPDATE"):
         cursor.fail(f"unknown violation {cursor.next}; ON VIOLATION is DROP ROW or FAIL UPDATE")
     return Expectation(name, condition, True)
+
+
+def named_condition(cursor: Cursor) -> tuple[str, Slice]:
+    """Of an expectation, after EXPECT; the cursor is behind it then."""
+    name = cursor.ahead(-2).text.strip("`")
+    if cursor.next.text != "(":
+        cursor.fail(f"expectation '{name}' has its condition in parentheses: EXPECT (x > 0)")
+    opened = cursor.take()
+    depth = 1
+    while depth and cursor.next.kind != "end":
+        closed = cursor.take()
+        depth += (closed.text == "(") - (closed.text == ")")
+    if depth:
+        cursor.fail("expected ), found the end")
+    return name, Slice(cursor.source.text[opened.stop : closed.start], opened.stop)
 
 
 def checked(

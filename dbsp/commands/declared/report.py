@@ -11,7 +11,7 @@ from dbsp.commands.process.logs import formatter, log
 from dbsp.declared.asked import Asked
 from dbsp.declared.project.datasets import Dataset, Project, shown
 from dbsp.declared.project.program import Compiled
-from dbsp.declared.refresh import RECOMPUTED, UNCHANGED, Done
+from dbsp.declared.refresh import RECOMPUTED, UNCHANGED, Done, Unmet
 
 _HEADS = ("dataset", "kind", "kept", "rows in", "rows out", "bytes", "seconds", "full refresh")
 
@@ -29,6 +29,20 @@ def report(done: Sequence[Done]) -> None:
         said(f"Flow {shown(one.dataset.name)} has COMPLETED.", **_fields(one))
     for line in table([_HEADS, *map(_line, done)]):
         click.echo(line)
+    for unmet in dict.fromkeys(unmet for one in done for unmet in one.unmet if unmet.rows or unmet.more):
+        _say_unmet(unmet)
+
+
+def _say_unmet(unmet: Unmet) -> None:
+    """Of rows that stay though they aren't as they are expected to be."""
+    name = shown(unmet.dataset)
+    said(
+        f"{name}: {unmet.rows} rows do not meet the expectation {unmet.expectation} ({unmet.more:+}).",
+        dataset=name,
+        expectation=unmet.expectation,
+        rows=unmet.rows,
+        more=unmet.more,
+    )
 
 
 def plan_lines(project: Project, compiled: Compiled, asked: Asked) -> Iterator[str]:

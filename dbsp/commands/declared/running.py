@@ -22,7 +22,8 @@ from dbsp.declared.refresh import Done
 from dbsp.declared.remembered.key import key_of
 from dbsp.declared.remembered.remembered import recall, remember
 from dbsp.declared.reopening import reopened
-from dbsp.declared.spark.modules import Modules, digest_of, modules_of
+from dbsp.declared.spark.messages import digest_of
+from dbsp.declared.spark.modules import Modules, modules_of
 from dbsp.declared.spark.spec import Spec, read_spec, said_by_spark
 from dbsp.running.spark.settings import Settings
 from dbsp.sql.text.source import Source
@@ -57,7 +58,7 @@ def run_project(
 
 def _read(spec: Spec, settings: Settings) -> tuple[Modules, Source]:
     """What its modules in Python say, and all that it follows from."""
-    modules = modules_of(spec.files(), spec.root)
+    modules = modules_of(spec.files(), spec.root, {**spec.read.configuration, **settings.conf})
     said_there = [digest_of(command) for commands in modules.values() for command in commands]
     return modules, key_of(spec.path, spec.files(), said_there, settings.options())
 

@@ -138,10 +138,21 @@ class Dataset:
 
 
 @dataclass(frozen=True)
+class Loaded:
+    """What a function in Python reads by paths, as it says. schema: DDL or JSON; '': what Spark infers."""
+
+    format: str
+    paths: tuple[str, ...]
+    schema: str
+    options: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
 class Table:
     """One of the catalogue's that the project reads. ddl: its columns. streamed: by STREAM, else as it is.
 
-    logged: None of a table without a log. twice: whether it is read in the other way, too.
+    logged: None of a table without a log. twice: whether it is read in the other way, too. loaded: of one
+    whose name alone doesn't say how it is read.
     """
 
     name: str
@@ -149,6 +160,7 @@ class Table:
     streamed: bool
     logged: Logged | None = None
     twice: bool = False
+    loaded: Loaded | None = None
 
     @property
     def relation(self) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from dbsp.circuits.errors import ProgramError
 from dbsp.declared.project.datasets import Clause, Dataset, Place
-from dbsp.sql.text.expectations import Expectation, expectation
+from dbsp.sql.text.expectations import Expectation, expectation, named_condition
 from dbsp.sql.text.source import Source, as_it_is
 from dbsp.sql.text.tokens import Cursor, Token, tokens
 
@@ -69,6 +69,21 @@ def expected(dataset: Dataset) -> list[Expectation]:
         cursor.at += 3
         found.append(expectation(cursor))
     return [one for one in found if one is not None]
+
+
+def counted(dataset: Dataset) -> dict[str, Clause]:
+    """The conditions of those that ask for nothing but to be counted, by their names."""
+    found = {}
+    for clause in dataset.expectations:
+        source = as_it_is(clause.text, clause.place.file)
+        cursor = Cursor(source, tokens(source))
+        cursor.at += 3
+        name, condition = named_condition(cursor)
+        if not cursor.sees("ON", "VIOLATION"):
+            line, column = source.position(condition.start)
+            place, within = clause.place, clause.place.column - 1 if line == 1 else 0
+            found[name] = Clause(condition.text, Place(place.file, place.line + line - 1, column + within))
+    return found
 
 
 def _elements(cursor: Cursor) -> list[list[Token]]:

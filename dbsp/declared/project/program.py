@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from dbsp.circuits.errors import ProgramError
 from dbsp.declared.project.changes import events_head, events_parts, result
 from dbsp.declared.project.datasets import Changes, Clause, Dataset, Flow, Place, Project
+from dbsp.declared.project.dialect import counted
 from dbsp.declared.project.policies import FULL, POLICY, policy_of
 from dbsp.sql.compiler.load import load_program
 from dbsp.sql.plans.nodes import ArrivalJoin
@@ -148,26 +149,41 @@ def _written(project: Project, refused: Iterable[str]) -> _Written:
         written.add(f"CREATE TABLE {table.relation} ({table.ddl}){grows};")
     by_name: set[str] = set()
     for dataset in project.datasets:
-        if _is_cast(dataset) or any(flow.inputs & by_name for flow in dataset.flows):
-            by_name.add(dataset.name)
-        if dataset.name in refused:
-            written.add(f"CREATE TABLE {dataset.name} ({_columns(dataset)});")
-        elif (changes := dataset.flows[0].changes) is not None:
-            _add_changes(written, dataset, changes)
-        elif len(dataset.flows) == 1 and dataset.name not in by_name:
-            flow = dataset.flows[0]
-            written.add(_use(flow))
-            written.add_query(_add_head(written, dataset), dataset.name, flow.clause)
-        else:
-            for number, flow in enumerate(dataset.flows):
-                written.add(_use(flow))
-                written.add_query(f"CREATE LOCAL VIEW {_part(dataset, number)} AS", dataset.name, flow.clause)
-            parts = (
-                f"SELECT {', '.join(selected(dataset, flow))} FROM {_part(dataset, number)}"
-                for number, flow in enumerate(dataset.flows)
-            )
-            written.add(_add_head(written, dataset), "\nUNION ALL ".join(parts) + ";")
+        _add_one(written, dataset, refused, by_name)
+        for name, condition in counted(dataset).items():
+            head = f"CREATE VIEW {counting(dataset, name)} AS SELECT count(*) AS n FROM {dataset.name}"
+            written.add_query(f"{head} WHERE NOT coalesce((", dataset.name, condition, "), false);")
     return written
+
+
+def counting(dataset: Dataset, expectation: str) -> str:
+    """The view of how many rows don't meet it, by its name in full."""
+    flow = dataset.flows[0]
+    before = "" if "`.`" in dataset.name else f"`{flow.catalog}`.`{flow.database}`."
+    return f"{before}{dataset.name[:-1]} without {expectation}`"
+
+
+def _add_one(written: _Written, dataset: Dataset, refused: Iterable[str], by_name: set[str]) -> None:
+    """by_name: those whose columns are taken by their names, as they are in another order than a query's."""
+    if _is_cast(dataset) or any(flow.inputs & by_name for flow in dataset.flows):
+        by_name.add(dataset.name)
+    if dataset.name in refused:
+        written.add(f"CREATE TABLE {dataset.name} ({_columns(dataset)});")
+    elif (changes := dataset.flows[0].changes) is not None:
+        _add_changes(written, dataset, changes)
+    elif len(dataset.flows) == 1 and dataset.name not in by_name:
+        flow = dataset.flows[0]
+        written.add(_use(flow))
+        written.add_query(_add_head(written, dataset), dataset.name, flow.clause)
+    else:
+        for number, flow in enumerate(dataset.flows):
+            written.add(_use(flow))
+            written.add_query(f"CREATE LOCAL VIEW {_part(dataset, number)} AS", dataset.name, flow.clause)
+        parts = (
+            f"SELECT {', '.join(selected(dataset, flow))} FROM {_part(dataset, number)}"
+            for number, flow in enumerate(dataset.flows)
+        )
+        written.add(_add_head(written, dataset), "\nUNION ALL ".join(parts) + ";")
 
 
 def _add_head(written: _Written, dataset: Dataset) -> str:

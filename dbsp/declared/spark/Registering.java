@@ -5,6 +5,11 @@ import org.apache.spark.sql.connect.pipelines.PipelinesHandler$;
 import org.apache.spark.sql.connect.planner.SparkConnectPlanner;
 import org.apache.spark.sql.connect.service.SessionHolder;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation;
+import org.apache.spark.sql.catalyst.plans.logical.Command;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.ParsedStatement;
+import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
+import org.apache.spark.sql.catalyst.plans.logical.UnresolvedWith;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.pipelines.graph.DataflowGraph;
 
@@ -45,6 +50,40 @@ public class Registering extends scala.runtime.AbstractFunction1 {
       shown.copyTagsFrom(hidden);
       return shown;
     }
+  }
+
+  /** What a text in SQL reads: of each relation "s" or "t", whether it is a stream's or a table's, and the parts of its
+   *  name; of one that is no query "c" and what it is. */
+  public java.util.List relations(String text) throws Exception {
+    java.util.List found = new java.util.ArrayList();
+    collect(session.sessionState().sqlParser().parsePlan(text), new java.util.HashSet(), found);
+    return found;
+  }
+
+  private void collect(LogicalPlan plan, java.util.Set given, java.util.List found) {
+    if (plan instanceof Command || plan instanceof ParsedStatement)
+      found.add(java.util.Arrays.asList(new Object[] {"c", plan.getClass().getSimpleName()}));
+    if (plan instanceof UnresolvedRelation) {
+      scala.collection.immutable.Seq parts = ((UnresolvedRelation) plan).multipartIdentifier();
+      if (parts.size() == 1 && given.contains(String.valueOf(parts.head()).toLowerCase())) return;
+      java.util.List named = new java.util.ArrayList();
+      named.add(((UnresolvedRelation) plan).isStreaming() ? "s" : "t");
+      for (int i = 0; i < parts.size(); i++) named.add(parts.apply(i));
+      found.add(named);
+    }
+    java.util.Set inner = given;
+    if (plan instanceof UnresolvedWith) {
+      inner = new java.util.HashSet(given);
+      for (scala.collection.Iterator each = plan.innerChildren().iterator(); each.hasNext(); ) {
+        Object one = each.next();
+        collect((LogicalPlan) one, inner, found);
+        if (one instanceof SubqueryAlias) inner.add(((SubqueryAlias) one).alias().toLowerCase());
+      }
+    }
+    for (scala.collection.Iterator each = plan.children().iterator(); each.hasNext(); )
+      collect((LogicalPlan) each.next(), inner, found);
+    for (scala.collection.Iterator each = plan.subqueries().iterator(); each.hasNext(); )
+      collect((LogicalPlan) each.next(), inner, found);
   }
 
   private static final String HIDDEN = "dbsp hidden";

@@ -30,7 +30,7 @@ class Asking:
         """See `Surroundings`."""
         if table.logged is None:  # what was read by a log isn't of files
             before = None if is_of_log(known) else known
-            return look(self.spark, table.name, table.streamed, before)
+            return look(self.spark, table, before)
         log = log_of(shown(table.name), table.logged)
         changed = log.look(schema, table.streamed, known, compared)
         return changed.arrived(known, self._rows)

@@ -57,8 +57,8 @@ class Catalog:
             check_delta(dataset)
 
     def in_order(self, parts: Sequence[str], wanted: Any) -> Any:
-        """The columns that a table is to have, in the order of those that it has: new ones come last, as Spark
-        alters it. parts: of its name. wanted: a StructType.
+        """The columns that a table is to have, in the order of those that it has: new ones come last, as
+        Spark alters it. parts: of its name. wanted: a StructType.
         """
         jvm: Any = self.spark._jvm
         if parts[0] != OWN:
@@ -67,7 +67,9 @@ class Catalog:
         if not self._catalog().tableExists(identifier):
             return wanted
         metadata = self._catalog().getTableMetadata(identifier)
-        if metadata.partitionColumnNames().nonEmpty():  # last in the catalogue, wherever the definition has them
+        if (
+            metadata.partitionColumnNames().nonEmpty()
+        ):  # last in the catalogue, wherever the definition has them
             return wanted
         had = [str(field.name()) for field in metadata.schema().fields()]
         names = [str(field.name()) for field in wanted.fields()]

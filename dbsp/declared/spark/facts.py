@@ -10,7 +10,9 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from dbsp.declared.project.datasets import Table
 from dbsp.declared.project.surroundings import Files
+from dbsp.declared.spark.loading import frame_of
 from dbsp.declared.spark.logged.analysing import DELTA_CATALOG, SPARK_CATALOG
 from dbsp.declared.spark.sources import files_of, is_catalogued, relation_of
 from dbsp.state.records.places import local_path, scheme_of
@@ -36,20 +38,22 @@ _LISTS, _PARQUET = "InMemoryFileIndex", "ParquetFileFormat"
 class Place:
     """Of a table of Parquet files in one directory. prefix: what is spelled before their names.
 
-    catalogued: whether its columns are the catalogue's, and not a file's.
+    catalogued: whether its columns are the catalogue's; inferred: whether they are a file's.
     """
 
     root: Path
     prefix: str
     files: Files
     catalogued: bool
+    inferred: bool
 
 
-def place_of(spark: SparkSession, name: str) -> Place | None:
+def place_of(spark: SparkSession, of: Table) -> Place | None:
     """None where only Spark knows how the table is read."""
-    table = spark.table(name)
+    table, name = frame_of(spark, of), of.name
     relation = relation_of(table)
-    if set(name) & _PATTERN or relation is None or "__CHAR_VARCHAR" in str(table._jdf.schema().json()):
+    patterns = set(name if of.loaded is None else "".join(of.loaded.paths)) & _PATTERN
+    if patterns or relation is None or "__CHAR_VARCHAR" in str(table._jdf.schema().json()):
         return None
     options = {str(pair._1()) for pair in _each(relation.options())} - {"path", "serialization.format"}
     location = relation.location()
@@ -64,11 +68,12 @@ def place_of(spark: SparkSession, name: str) -> Place | None:
     if not plain:
         return None
     root = str(roots[0].toString())
+    inferred = not is_catalogued(of) and (of.loaded is None or not of.loaded.schema)
     files = files_of(spark, table)
     prefixes = {file.rpartition("/")[0] for file in files}
     if scheme_of(root) is not None or len(prefixes) != 1:
         return None
-    return Place(Path(local_path(root)), prefixes.pop(), files, is_catalogued(name))
+    return Place(Path(local_path(root)), prefixes.pop(), files, is_catalogued(of), inferred)
 
 
 def is_usual(spark: SparkSession) -> bool:

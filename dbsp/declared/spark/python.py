@@ -6,7 +6,7 @@ DataFrame is a plan, not analysed yet: reading a dataset by its name needs no da
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -16,10 +16,10 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from dbsp.circuits.errors import ProgramError
-from dbsp.declared.logs.delta import DELTA
 from dbsp.declared.project.changes import DELETES, SEQUENCE
-from dbsp.declared.project.datasets import quoted
-from dbsp.declared.spark.modules import digest_of, messages_in
+from dbsp.declared.project.datasets import Loaded, quoted
+from dbsp.declared.spark.loading import name_loaded
+from dbsp.declared.spark.messages import digest_of, messages_of
 from dbsp.declared.spark.said import HIDDEN
 
 
@@ -29,6 +29,7 @@ class Definition:
     as_they_are: those that it reads otherwise.
 
     tables: those of the catalogue that it reads. Spark names none that a part is of which it has analysed.
+    datasets: those of the project that its texts in SQL read.
     """
 
     plan: Any
@@ -36,13 +37,14 @@ class Definition:
     streams: tuple[str, ...]
     tables: tuple[str, ...] = ()
     as_they_are: tuple[str, ...] = ()
+    datasets: tuple[str, ...] = ()
 
 
 @dataclass
 class Definitions:
     """The graph of a project, and what its functions have given, by the flow's name.
 
-    before: what names may leave out, with its dots.
+    before: what names may leave out, with its dots. loaded: what is read by a path and options, by its name.
     """
 
     spark: SparkSession
@@ -50,6 +52,7 @@ class Definitions:
     graph: str = ""
     before: tuple[str, ...] = ()
     found: dict[str, Definition] = field(default_factory=dict)
+    loaded: dict[str, Loaded] = field(default_factory=dict)
 
     def create(self, catalog: str, database: str, conf: Any) -> Any:
         """An empty graph."""
@@ -78,28 +81,44 @@ class Definitions:
             return
         said, relation = _relation(sent.define_flow)
         digest = digest_of(said)[:16]
-        reads = list(_reads(relation))
+        reads = list(messages_of(relation, "Read"))
         for read in reads:
-            _name_logged(read)
-        streams = tuple(read.named_table.unparsed_identifier for read in reads if read.is_streaming)
-        plain = tuple(
-            read.named_table.unparsed_identifier
-            for read in reads
-            if read.HasField("named_table") and not read.is_streaming
-        )
-        tables = []
-        for read in reads:
-            if not read.HasField("named_table"):
-                continue
-            written = read.named_table.unparsed_identifier
-            if self._is_one(written, datasets):
-                read.named_table.unparsed_identifier = f"`{HIDDEN}`.{written}"
-            else:
-                tables.append(written)
+            name_loaded(read, self.loaded)
+        tables = [*self._named(reads, datasets), *self._in_texts(relation)]
         self.registering.handle(sent.SerializeToString())
         name = _spelled(self.registering.graph(self.graph).flows().last().identifier().nameParts())
         plan = self.registering.plan(relation.SerializeToString())
-        self.found[name] = Definition(plan, digest, streams, tuple(tables), plain)
+        own = [(one.name, self._is_one(one.name, datasets)) for one in tables]
+        self.found[name] = Definition(
+            plan,
+            digest,
+            tuple(one.name for one in tables if one.streamed),
+            tuple(each for each, is_one in own if not is_one),
+            tuple(one.name for one in tables if not one.streamed),
+            tuple(one.name for one, (_, is_one) in zip(tables, own, strict=True) if is_one and one.in_text),
+        )
+
+    def _named(self, reads: Sequence[Any], datasets: Collection[str]) -> Iterator[_Relation]:
+        """What is read by its name; a dataset has a name then that Registering.java takes back."""
+        for read in reads:
+            if read.HasField("named_table"):
+                written = read.named_table.unparsed_identifier
+                yield _Relation(written, read.is_streaming, in_text=False)
+                if self._is_one(written, datasets):
+                    read.named_table.unparsed_identifier = f"`{HIDDEN}`.{written}"
+
+    def _in_texts(self, relation: Any) -> Iterator[_Relation]:
+        """What its texts in SQL read. Raises ProgramError for one that is no query."""
+        given = {alias.alias.lower() for alias in messages_of(relation, "SubqueryAlias")}
+        for sql in messages_of(relation, "SQL"):
+            for kind, *parts in map(list, self.registering.relations(sql.query)):
+                if kind == "c":  # in Spark's words
+                    raise ProgramError(
+                        f"[UNSUPPORTED_PIPELINE_SPARK_SQL_COMMAND] '{parts[0]}' is not supported in "
+                        'spark.sql("...") API in Spark Declarative Pipeline.'
+                    )
+                if len(parts) > 1 or parts[0].lower() not in given:
+                    yield _Relation(quoted(parts), kind == "s", in_text=True)
 
     def _is_one(self, written: str, datasets: Collection[str]) -> bool:
         """Whether it is the name of a dataset, which may leave out what is in use."""
@@ -109,6 +128,15 @@ class Definitions:
         except PySparkException:  # which is said where it is read
             return False
         return any(f"{before}{name}" in datasets for before in ("", *self.before))
+
+
+@dataclass(frozen=True)
+class _Relation:
+    """in_text: whether a text in SQL reads it."""
+
+    name: str
+    streamed: bool
+    in_text: bool
 
 
 def _spelled(parts: Any) -> str:
@@ -143,27 +171,3 @@ def _relation(flow: Any) -> tuple[Any, Any]:
     if not said.HasField("apply_as_deletes"):
         relation.project.expressions[-1].alias.expr.literal.boolean = False
     return said, relation
-
-
-def _name_logged(read: Any) -> None:
-    """A Delta table that is loaded by its path is one of that name, as in SQL. Raises ProgramError."""
-    said = read.data_source
-    if not read.HasField("data_source") or said.format.lower() != DELTA:
-        return
-    options = {name: value for name, value in said.options.items() if name.lower() != "path"}
-    paths = [*said.paths, *(value for name, value in said.options.items() if name.lower() == "path")]
-    if options or said.schema or len(paths) != 1:
-        given = ", ".join(options) or ("a schema" if said.schema else "several paths, or none")
-        raise ProgramError(
-            f"not supported yet: a Delta table read with {given}; read the table as it is, by one path"
-        )
-    read.named_table.unparsed_identifier = quoted([DELTA, paths[0]])
-
-
-def _reads(message: Any) -> Iterator[Any]:
-    """Every Read of a relation."""
-    for _, value in message.ListFields():
-        for one in messages_in(value):
-            if one.DESCRIPTOR.name == "Read":
-                yield one
-            yield from _reads(one)

@@ -34,6 +34,7 @@ from dbsp.declared.project.dialect import Read, read_text
 from dbsp.declared.project.streams import is_read_as_it_is, streamed
 from dbsp.declared.spark.catalog import Catalog
 from dbsp.declared.spark.changes import changes_of, changes_start, in_words, of_definition
+from dbsp.declared.spark.loading import FILES, load
 from dbsp.declared.spark.logged.analysing import analysing, elsewhere, logged
 from dbsp.declared.spark.modules import Modules, modules_of
 from dbsp.declared.spark.python import Definition, Definitions
@@ -46,19 +47,19 @@ from dbsp.sql.text.tokens import Cursor, tokens
 def read_project(spark: SparkSession, spec: Spec, modules: Modules | None = None) -> Project:
     """modules: what those in Python say; they are run unless given. Raises ProgramError."""
     files = spec.files()
-    ran = modules_of(files, spec.root) if modules is None else modules
+    ran = modules_of(files, spec.root, spec.read.configuration) if modules is None else modules
     try:
-        with analysing(spark):
-            return _Reading(spark, spec).read(files, ran)
+        with analysing(spark) as loaded:
+            return _Reading(spark, spec, loaded).read(files, ran)
     except PySparkException as error:
         raise ProgramError(said(str(error))) from error
 
 
 class _Reading:
-    """Of one project."""
+    """Of one project. loaded: where the schemas go of what is read by paths."""
 
-    def __init__(self, spark: SparkSession, spec: Spec) -> None:
-        self.spark, self.spec = spark, spec
+    def __init__(self, spark: SparkSession, spec: Spec, loaded: dict[str, str]) -> None:
+        self.spark, self.spec, self.loaded = spark, spec, loaded
         self.jvm: Any = spark._jvm
         self.pipelines = self.jvm.org.apache.spark.sql.pipelines
         self.session = spark._jsparkSession
@@ -90,7 +91,10 @@ class _Reading:
             with self._of(file):
                 for command in modules.get(file, ()):
                     if command.HasField("define_flow"):
-                        self.definitions.handle(command, defining)
+                        self._define(command, file, defining)
+                for name, said in self.definitions.loaded.items():
+                    if name not in self.loaded:
+                        self.loaded[name] = str(load(self.spark, said)._jdf.schema().asNullable().json())
         resolved = self.definitions.resolve(context.toDataflowGraph())
         self._check(resolved)
         graph = resolved.validate(False)
@@ -115,6 +119,14 @@ class _Reading:
             *(self.spec.name, self.spec.root, _in_order(datasets), self._tables(datasets), plans),
             *(self.catalog, self.database),
         )
+
+    def _define(self, command: Any, file: Path, datasets: set[str]) -> None:
+        """A flow of a module."""
+        try:
+            self.definitions.handle(command, datasets)
+        except ProgramError as error:
+            line = command.define_flow.source_code_location.line_number or 1
+            raise ProgramError(f"{file.relative_to(self.spec.root)}:{line}:1: {error}") from error
 
     @contextmanager
     def _of(self, file: Path) -> Iterator[None]:
@@ -154,6 +166,7 @@ class _Reading:
             external |= {_full(parts, catalog, database) for parts in named}
             unstreamed = (next(streamed(f"STREAM {name}")) for name in defined.as_they_are)
             plain = {_full(parts, catalog, database) for parts in unstreamed} & external
+            self._check_datasets(flow, defined, set(map(_name, _each(result.inputs()))))
         if flow.getClass().getSimpleName() == "AutoCdcMergeFlow":
             words = of_definition(query, place) if defined is not None else self._in_words(flow.origin())
             changes = changes_of(self.spark, flow, place, words)
@@ -173,6 +186,18 @@ class _Reading:
             frozenset(external - streams | plain),
         )
         return _name(flow.destinationIdentifier()), made
+
+    def _check_datasets(self, flow: Any, defined: Definition, inputs: set[str]) -> None:
+        """Raises ProgramError where Spark takes the table that an earlier run has left for a dataset that a
+        text in SQL reads, as it does below a method that it analyses by itself.
+        """
+        for name in defined.datasets:
+            parts = next(streamed(f"STREAM {name}"))
+            if not {quoted(parts), _full(parts, self.catalog, self.database)} & inputs:
+                raise ProgramError(
+                    f"{self._place(flow.origin())}: not supported yet: a method of spark.sql(...) that needs "
+                    f"the columns of '{'.'.join(parts)}', a dataset of the project; say in SQL what it does"
+                )
 
     def _query(self, origin: Any) -> tuple[str, Place]:
         """The query of a statement, and where it begins."""
@@ -272,9 +297,11 @@ class _Reading:
                     read.setdefault(table, set()).update(by_stream + otherwise)
         tables = []
         for name, ways in sorted(read.items()):
-            ddl = str(self.spark.table(name)._jdf.schema().asNullable().toDDL())
-            found = logged(self.spark, next(streamed(f"STREAM {name}")))
-            tables += [Table(name, ddl, stream, found, len(ways) > 1) for stream in sorted(ways)]
+            loaded = self.definitions.loaded.get(name)
+            rows = self.spark.table(name) if loaded is None else load(self.spark, loaded)
+            ddl = str(rows._jdf.schema().asNullable().toDDL())
+            found = logged(self.spark, next(streamed(f"STREAM {name}"))) if loaded is None else None
+            tables += [Table(name, ddl, stream, found, len(ways) > 1, loaded) for stream in sorted(ways)]
         return tuple(tables)
 
 
@@ -342,4 +369,6 @@ def _columns(schema: Any) -> dict[str, str]:
 
 
 def _full(parts: list[str], catalog: str, database: str) -> str:
+    if len(parts) == len(("format", "path")) and parts[0].lower() in FILES and "/" in parts[1]:
+        return quoted(parts)
     return quoted([catalog, database][: max(3 - len(parts), 0)] + parts)

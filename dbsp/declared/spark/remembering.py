@@ -48,11 +48,11 @@ def _source(spark: SparkSession, table: Table, compiled: Compiled, catalogue: Ca
     if table.logged is not None:
         name = shown(table.name)
         return LoggedSource(name, table.logged, schema, log_of(name, table.logged).schema())
-    place = place_of(spark, table.name)
+    place = place_of(spark, table)
     if place is None or (place.catalogued and catalogue.metastore is None):
         return None
     first = min(place.files)
-    inferred = None if place.catalogued else (Path(first).name, list(place.files[first]))
+    inferred = (Path(first).name, list(place.files[first])) if place.inferred else None
     source = ParquetFiles(place.root, place.prefix, schema, inferred)
     try:
         return source if source.listed() == place.files else None

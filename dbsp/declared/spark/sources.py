@@ -19,19 +19,21 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from dbsp.circuits.errors import Error
-from dbsp.declared.project.datasets import shown
+from dbsp.declared.project.datasets import Table, shown
 from dbsp.declared.project.surroundings import Arrived, Files, news
+from dbsp.declared.spark.loading import frame_of
 
 _CATALOGUED = 2  # dots of a name in full: catalog, database, table
 _INDEXES = ("InMemoryFileIndex", "CatalogFileIndex", "MetadataLogFileIndex")  # Spark's own lists of files
 
 
-def look(spark: SparkSession, name: str, streamed: bool, known: Files | None) -> Arrived:
+def look(spark: SparkSession, of: Table, known: Files | None) -> Arrived:
     """known: the files that the state has the rows of; None: its rows are of no files. Raises Error."""
+    name, streamed = of.name, of.streamed
     try:
-        if is_catalogued(name):
+        if is_catalogued(of):
             spark.catalog.refreshTable(name)  # of files that are named by their path Spark remembers nothing
-        table = spark.table(name)
+        table = frame_of(spark, of)
         relation = relation_of(table)
         files = files_of(spark, table) if relation is not None else None
     except PySparkException as error:
@@ -51,9 +53,9 @@ def look(spark: SparkSession, name: str, streamed: bool, known: Files | None) ->
     return news(files, streamed, known).arrived(lambda new: _of_files(spark, table, relation, new))
 
 
-def is_catalogued(name: str) -> bool:
-    """Whether it is a name of the catalogue, and not of files by their path."""
-    return name.count("`.`") == _CATALOGUED
+def is_catalogued(table: Table) -> bool:
+    """Whether it is one of the catalogue, and not of files by their path."""
+    return table.loaded is None and table.name.count("`.`") == _CATALOGUED
 
 
 def relation_of(table: DataFrame) -> Any:

@@ -210,6 +210,33 @@ def test_another_flow_and_expectations(project):
         project.run(sql)
 
 
+def test_rows_that_stay_though_they_dont_meet_an_expectation_are_counted(project):
+    project.sql(*SOURCES, "INSERT INTO sale VALUES (1, 'a', 1, NULL), (2, 'b', NULL, NULL)")
+    sql = (
+        "CREATE STREAMING TABLE s (CONSTRAINT named EXPECT (shop <> 'b'), CONSTRAINT paid EXPECT (amount > "
+        "0)) AS SELECT * FROM STREAM sale;"
+        "CREATE TEMPORARY VIEW t (CONSTRAINT few EXPECT (id < 2 /* ) */)) AS SELECT * FROM s;"
+        "CREATE MATERIALIZED VIEW m (CONSTRAINT c EXPECT (n > 1), CONSTRAINT d EXPECT (n > 0) ON VIOLATION "
+        "FAIL UPDATE) AS SELECT shop, count(*) AS n FROM t GROUP BY shop;"
+    )
+
+    def unmet(name):
+        return {each.expectation: (each.rows, each.more) for each in done[name].unmet}
+
+    done = project.run(sql)
+    assert (unmet("s"), unmet("m")) == ({"named": (1, 1), "paid": (1, 1)}, {"few": (1, 1), "c": (2, 2)})
+    project.sql("INSERT INTO sale VALUES (1, 'a', 1, NULL), (3, 'c', NULL, NULL), (4, 'b', NULL, NULL)")
+    done = project.run(sql)
+    assert (unmet("s"), unmet("m")) == ({"named": (2, 1), "paid": (3, 2)}, {"few": (3, 2), "c": (1, -1)})
+    done = project.run(sql)
+    assert (unmet("s"), unmet("m")) == ({"named": (2, 0), "paid": (3, 0)}, {"few": (3, 0), "c": (1, 0)})
+    done = project.run(sql, full_refresh_all=True)
+    assert unmet("s") == {"named": (2, 2), "paid": (3, 3)}
+    assert len(project.rows("s")) == 5
+    with pytest.raises(ProgramError, match=r"definitions\.sql:1:\d+: .*'amuont'"):
+        project.plan("CREATE MATERIALIZED VIEW x (CONSTRAINT c EXPECT (amuont > 0)) AS SELECT * FROM sale;")
+
+
 def test_only_files_with_rows_that_change_are_written_anew(project):
     project.sql(*SOURCES, "INSERT INTO shops VALUES ('a', 'UK')")
     sql = "CREATE MATERIALIZED VIEW m AS SELECT * FROM shops;"

@@ -23,7 +23,7 @@ from dbsp.circuits.errors import Error
 from dbsp.declared.logs.delta import DELTA
 from dbsp.declared.logs.iceberg import CATALOG, ICEBERG
 from dbsp.declared.logs.opened import log_of
-from dbsp.declared.project.datasets import Logged
+from dbsp.declared.project.datasets import Logged, quoted
 
 _CATALOG = "spark.sql.catalog.spark_catalog"
 _SESSION = "spark_catalog"
@@ -36,8 +36,10 @@ _NAMED = re.compile(r"spark\.sql\.catalog\.[^.]+")
 
 
 @contextmanager
-def analysing(spark: SparkSession) -> Iterator[None]:
-    """Within it names of such tables are resolved. Raises Error for a table whose log can't be read."""
+def analysing(spark: SparkSession) -> Iterator[dict[str, str]]:
+    """Within it names of such tables are resolved, and those that are put in what it gives, with schemas in
+    JSON. Raises Error for a table whose log can't be read.
+    """
     asked = _Asked(spark)
     made = _class(spark.sparkContext._gateway)
     own = {name: f"{made.getName()}$Elsewhere" for name in _iceberg(spark)}
@@ -50,7 +52,7 @@ def analysing(spark: SparkSession) -> Iterator[None]:
             made.getField("schemas").set(None, asked)
             for name, value in own.items():
                 spark.conf.set(name, value)
-            yield
+            yield asked.loaded
     except PySparkException:
         if asked.failed:
             raise asked.failed[0] from None
@@ -144,14 +146,19 @@ def _address(place: str) -> str:
 
 @dataclass
 class _Asked:
-    """What the JVM asks, of threads of its own. failed: what is to be raised where it has given up."""
+    """What the JVM asks, of threads of its own. loaded: schemas by quoted names. failed: what is to be raised
+    where it has given up.
+    """
 
     spark: SparkSession
+    loaded: dict[str, str] = field(default_factory=dict)
     failed: list[Error] = field(default_factory=list)
 
     def apply(self, name: str) -> str | None:
         """See `Logged.java`."""
         parts = name.split("\n")
+        if (schema := self.loaded.get(quoted([_SESSION, *parts]))) is not None:
+            return schema
         try:
             found = logged(self.spark, parts)
             return None if found is None else log_of(".".join(parts), found).schema()

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dbsp.commands.declared.report import changed, report, table
 from dbsp.declared.project.datasets import MATERIALIZED_VIEW
-from dbsp.declared.refresh import INCREMENTAL, UNCHANGED, Done
+from dbsp.declared.refresh import INCREMENTAL, UNCHANGED, Done, Unmet
 from dbsp.declared.tables.parquet import Written
 from tests.dbsp.declared.made import dataset
 
@@ -14,6 +14,20 @@ def test_numbers_end_their_columns():
         "name       n",
         "long name   7",
         "x          10",
+    ]
+
+
+def test_rows_that_dont_meet_an_expectation_are_told_once(capsys):
+    unmet = (
+        Unmet("`c`.`d`.`v`", "paid", 3, 1),
+        Unmet("`c`.`d`.`v`", "few", 0, -2),
+        Unmet("`c`.`d`.`m`", "x", 0, 0),
+    )
+    report([Done(MADE, INCREMENTAL, Written(3, 1, 1, 1, 2048), 0.25, 12.5, unmet)] * 2)
+    told = [line.split(": ", 1)[1] for line in capsys.readouterr().out.splitlines() if "expectation" in line]
+    assert told == [
+        "c.d.v: 3 rows do not meet the expectation paid (+1).",
+        "c.d.v: 0 rows do not meet the expectation few (-2).",
     ]
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dbsp.circuits.errors import ProgramError
-from dbsp.declared.spark.modules import commands_of, digest_of, messages_in, modules_of
+from dbsp.declared.spark.messages import digest_of, messages_in
+from dbsp.declared.spark.modules import commands_of, modules_of
 
 MODULE = """
 from pyspark import pipelines as dp
@@ -35,7 +36,7 @@ def test_what_a_module_says_has_one_digest(tmp_path):
 def test_only_modules_in_python_run(tmp_path):
     (tmp_path / "m.py").write_text(MODULE.format(added=1))
     files = [tmp_path / "m.py", tmp_path / "m.sql"]
-    found = modules_of(files, tmp_path)
+    found = modules_of(files, tmp_path, {})
     assert list(found) == files[:1]
     assert messages_in(found[files[0]]) == found[files[0]]
 

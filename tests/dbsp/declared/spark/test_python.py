@@ -6,8 +6,9 @@ import pytest
 
 from dbsp.circuits.errors import ProgramError
 from dbsp.declared.asked import Asked
-from dbsp.declared.opening import opened
+from dbsp.declared.opening import opened, plan_project
 from dbsp.declared.spark.spec import read_spec, write_project
+from tests.dbsp.declared.build import by_name
 
 pytestmark = pytest.mark.spark
 
@@ -78,6 +79,98 @@ def test_functions_are_kept_as_queries_are(tables):
     made = tables.spark.sql("SHOW CREATE TABLE bronze").collect()[0][0]
     assert "COMMENT 'as it came'" in made
     assert "'quality' = 'bronze'" in made
+
+
+SAID = """
+from pyspark import pipelines as dp
+from pyspark.sql import SparkSession, functions as F
+
+spark = SparkSession.active()
+least, shops = spark.conf.get("shop.least"), spark.sql("SELECT shop FROM shops")
+
+
+@dp.table
+def came():
+    return SparkSession.builder.getOrCreate().sql("SELECT id, shop, amount FROM STREAM sale")
+
+
+@dp.materialized_view
+def by_shop():
+    rows = spark.sql("WITH came AS (SELECT * FROM sale) SELECT shop, id FROM came WHERE id > :n", {{"n": 1}})
+    return rows.groupBy("shop").agg(F.count("*").alias("n")).withColumn("least", F.lit(int(least)))
+
+
+@dp.materialized_view
+def known():
+    query = "SELECT shop, max(id) AS i FROM {{c}} WHERE shop IN (SELECT shop FROM {{s}}) GROUP BY shop"
+    return spark.sql(query, c=spark.table("sale"), s=shops)
+
+
+@dp.table
+def arrived():
+    stream = spark.readStream.schema("a INT, b STRING").option("maxFilesPerTrigger", 1)
+    return stream.json("{0}/arrived").withColumnRenamed("a", "x")
+
+
+@dp.materialized_view
+def lines():
+    there = spark.read.option("header", "true").csv("{0}/lines")
+    return there.join(spark.read.format("parquet").load("{0}/files"), "b", "left")
+"""
+
+
+def test_queries_in_sql_and_files_by_their_paths(tables, tmp_path):
+    spark = tables.spark
+    tables.write(SAID.format(tmp_path), "definitions.py")
+    spec = tables.write("").path
+    spec.write_text(spec.read_text() + "configuration:\n  shop.least: '3'\n")
+
+    def more(number):
+        rows = spark.sql(f"SELECT {number} AS a, 'b{number % 2}' AS b").coalesce(1)
+        rows.write.mode("append").json(f"{tmp_path}/arrived")
+        rows.write.mode("append").option("header", "true").csv(f"{tmp_path}/lines")
+        rows.selectExpr("b", "a AS c").write.mode("append").parquet(f"{tmp_path}/files")
+
+    queries = {
+        "came": "SELECT id, shop, amount FROM sale",
+        "by_shop": "SELECT shop, count(*) AS n, 3 AS least FROM sale WHERE id > 1 GROUP BY shop",
+        "known": "SELECT shop, max(id) AS i FROM sale WHERE shop IN (SELECT shop FROM shops) GROUP BY shop",
+        "arrived": f"SELECT CAST(a AS INT) AS x, b FROM json.`{tmp_path}/arrived`",
+        "lines": f"SELECT l.b, CAST(l.a AS STRING) AS a, f.c FROM json.`{tmp_path}/arrived` AS l "
+        f"LEFT JOIN parquet.`{tmp_path}/files` AS f ON l.b = f.b",
+    }
+    for number in (1, 2, 3):
+        more(number)
+        with opened(spark, read_spec(str(spec)), Asked()) as refresh:
+            done = by_name(refresh.run(Asked()))
+        assert {one.how for one in done.values()} == {"full fill" if number == 1 else "incremental"}
+        for name, query in queries.items():
+            assert tables.rows(name) == sorted(map(tuple, spark.sql(query).collect()), key=repr), name
+        tables.sql(f"INSERT INTO sale VALUES ({number + 6}, 'a', {number})")
+    text, file = SAID.format(tmp_path), tables.folder / "definitions" / "definitions.py"
+    for said, other, message in (
+        ("shop.least", "shop.most", ":6:1: .*spark.conf.get.'shop.most'.*there are: shop.least"),
+        ("FROM STREAM sale", "FROM nowhere.s", ":9:1: .*TABLE_OR_VIEW_NOT_FOUND"),
+        ("SELECT shop FROM shops", "DROP TABLE shops", r":6:1: \[UNSUPPORTED_PIPELINE_SPARK_SQL_.*'DROP'"),
+        (
+            "SELECT shop, id FROM came",
+            "INSERT INTO shops SELECT * FROM came",
+            ":14:1: .*'InsertIntoStatement'",
+        ),
+        ("maxFilesPerTrigger", "cleanSource", ":26:1: .*with the option cleanSource; each file is read once"),
+        (".json(", ".format('rate').load(", ":26:1: .*readStream of the format 'rate'; .*parquet, json"),
+        (
+            "WITH came AS (SELECT * FROM sale) SELECT",
+            "SELECT",
+            ":14:1: .*needs the columns of 'came', a dataset",
+        ),
+    ):
+        assert said in text
+        file.write_text(
+            text.replace(said, other).replace('"n": 1})', '"n": 1}).withColumnRenamed("id", "i")')
+        )
+        with pytest.raises(ProgramError, match=f"definitions.py{message}"):
+            plan_project(spark, read_spec(str(spec)))
 
 
 @pytest.mark.parametrize(
