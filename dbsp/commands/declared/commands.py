@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from dbsp.commands.declared.submitting import submit_options
 from dbsp.commands.process.logs import log_option
 from dbsp.commands.process.options import listed, settings_of, spark_options
 
@@ -43,6 +44,7 @@ def pipeline() -> None:
 @refresh_option
 @fallback_option
 @spark_options
+@submit_options
 @log_option
 def run(fallback: str | None, spec: str | None, **options: Any) -> None:
     """Bring the datasets up to date with what has changed in their sources.
@@ -63,6 +65,7 @@ def run(fallback: str | None, spec: str | None, **options: Any) -> None:
 @spec_option
 @fallback_option
 @spark_options
+@submit_options
 @log_option
 def dry_run(fallback: str | None, spec: str | None, **options: Any) -> None:
     """Check the project, and say of each dataset how it will be kept, and why. Nothing is written.
@@ -84,6 +87,7 @@ def dry_run(fallback: str | None, spec: str | None, **options: Any) -> None:
 @refresh_option
 @fallback_option
 @spark_options
+@submit_options
 @log_option
 def watch(
     fallback: str | None, spec: str | None, every: str, refresh: tuple[str, ...], **options: Any

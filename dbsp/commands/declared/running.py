@@ -22,8 +22,8 @@ from dbsp.declared.refresh import Done
 from dbsp.declared.remembered.key import key_of
 from dbsp.declared.remembered.remembered import recall, remember
 from dbsp.declared.reopening import reopened
-from dbsp.declared.spark.messages import digest_of
-from dbsp.declared.spark.modules import Modules, modules_of
+from dbsp.declared.spark.modules.messages import digest_of
+from dbsp.declared.spark.modules.modules import Modules, modules_of
 from dbsp.declared.spark.spec import Spec, read_spec, said_by_spark
 from dbsp.running.spark.settings import Settings
 from dbsp.sql.text.source import Source

@@ -19,7 +19,7 @@ from dbsp.circuits.errors import ProgramError
 from dbsp.declared.project.changes import DELETES, SEQUENCE
 from dbsp.declared.project.datasets import Loaded, quoted
 from dbsp.declared.spark.loading import name_loaded
-from dbsp.declared.spark.messages import digest_of, messages_of
+from dbsp.declared.spark.modules.messages import digest_of, messages_of
 from dbsp.declared.spark.said import HIDDEN
 
 

@@ -36,7 +36,7 @@ from dbsp.declared.spark.catalog import Catalog
 from dbsp.declared.spark.changes import changes_of, changes_start, in_words, of_definition
 from dbsp.declared.spark.loading import FILES, load
 from dbsp.declared.spark.logged.analysing import analysing, elsewhere, logged
-from dbsp.declared.spark.modules import Modules, modules_of
+from dbsp.declared.spark.modules.modules import Modules, modules_of
 from dbsp.declared.spark.python import Definition, Definitions
 from dbsp.declared.spark.said import said
 from dbsp.declared.spark.spec import Spec

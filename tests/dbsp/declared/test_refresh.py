@@ -210,6 +210,44 @@ def test_another_flow_and_expectations(project):
         project.run(sql)
 
 
+def test_columns_are_the_declared_ones(project):
+    """Orders and letters are those that `spark-pipelines` gives its tables."""
+    project.sql(*SOURCES, "INSERT INTO shops VALUES ('a', 'UK')", "INSERT INTO sale VALUES (1, 'a', 1, NULL)")
+    sql = (
+        "CREATE MATERIALIZED VIEW m (n BIGINT COMMENT 'how many', SHOP STRING) COMMENT 'one' "
+        "TBLPROPERTIES ('a' = '1', 'b' = '1') AS SELECT shop, count(*) AS n FROM sale GROUP BY shop;"
+        "CREATE MATERIALIZED VIEW by_place AS SELECT * FROM m UNION ALL SELECT 7, 'x';"
+        "CREATE MATERIALIZED VIEW r (country STRING, shop STRING) TBLPROPERTIES ('refresh_policy' = 'full') "
+        "AS SELECT shop, country FROM shops;"
+        "CREATE STREAMING TABLE s (shop STRING, more DATE, id INT); "
+        "CREATE FLOW f AS INSERT INTO s BY NAME SELECT id, shop FROM STREAM sale;"
+        "CREATE MATERIALIZED VIEW free AS SELECT id, shop FROM sale;"
+    )
+
+    def columns(name):
+        return project.spark.table(name).columns
+
+    project.run(sql)
+    assert [columns(name) for name in ("m", "by_place", "r", "s")] == [
+        *(["n", "SHOP"], ["n", "SHOP"], ["country", "shop"], ["shop", "more", "id"]),
+    ]
+    assert (project.rows("m"), project.rows("by_place")) == ([(1, "a")], [(1, "a"), (7, "x")])
+    assert (project.rows("r"), project.rows("s")) == ([("UK", "a")], [("a", None, 1)])
+    project.sql("INSERT INTO sale VALUES (2, 'b', 1, NULL)")
+    changed = sql.replace("'one'", "'it''s two'").replace("'a' = '1'", "'a' = '2', 'c' = '3'")
+    changed = changed.replace("how many", "of sales").replace(
+        "SELECT id, shop FROM sale", "SELECT day, shop, id FROM sale"
+    )
+    for _ in range(2):
+        project.run(changed)
+        assert project.rows("by_place") == [(1, "a"), (1, "b"), (7, "x")]
+        assert columns("free") == ["id", "shop", "day"]
+        assert project.rows("free") == [(1, "a", None), (2, "b", None)]
+    made = project.spark.sql("SHOW CREATE TABLE m").collect()[0][0]
+    for said in ("COMMENT 'of sales'", "it\\'s two", "'a' = '2'", "'b' = '1'", "'c' = '3'"):
+        assert said in made
+
+
 def test_rows_that_stay_though_they_dont_meet_an_expectation_are_counted(project):
     project.sql(*SOURCES, "INSERT INTO sale VALUES (1, 'a', 1, NULL), (2, 'b', NULL, NULL)")
     sql = (

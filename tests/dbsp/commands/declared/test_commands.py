@@ -41,6 +41,8 @@ def test_init_writes_the_same_project(tmp_path, monkeypatch):
         (["dry-run", "--spec", "x.yml"], "PIPELINE_SPEC_FILE_DOES_NOT_EXIST"),
         (["run", "--full-refresh-all", "--refresh", "a"], "CONFLICTING_PIPELINE_REFRESH_OPTIONS"),
         (["watch", "--every", "now"], "'now' is no time"),
+        (["run", "--py-files", "x.zip"], "x.zip'; give files .py, .zip or .egg"),
+        (["run", "--properties-file", "x.conf"], "x.conf: No such file"),
     ],
 )
 def test_what_is_wrong_is_one_line(tmp_path, monkeypatch, arguments, message):

@@ -149,7 +149,7 @@ def test_queries_in_sql_and_files_by_their_paths(tables, tmp_path):
         tables.sql(f"INSERT INTO sale VALUES ({number + 6}, 'a', {number})")
     text, file = SAID.format(tmp_path), tables.folder / "definitions" / "definitions.py"
     for said, other, message in (
-        ("shop.least", "shop.most", ":6:1: .*spark.conf.get.'shop.most'.*there are: shop.least"),
+        ("shop.least", "shop.most", ":6:1: .*no setting 'shop.most' .*there are: shop.least"),
         ("FROM STREAM sale", "FROM nowhere.s", ":9:1: .*TABLE_OR_VIEW_NOT_FOUND"),
         ("SELECT shop FROM shops", "DROP TABLE shops", r":6:1: \[UNSUPPORTED_PIPELINE_SPARK_SQL_.*'DROP'"),
         (

@@ -18,7 +18,7 @@ from types import CodeType, MappingProxyType
 from typing import Any
 
 from dbsp.circuits.errors import ProgramError
-from dbsp.declared.spark.planning import planning
+from dbsp.declared.spark.modules.planning import planning
 
 # of each module in Python its commands
 Modules = Mapping[Path, Sequence[Any]]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dbsp.circuits.errors import ProgramError
-from dbsp.declared.spark.messages import digest_of, messages_in
-from dbsp.declared.spark.modules import commands_of, modules_of
+from dbsp.declared.spark.modules.messages import digest_of, messages_in
+from dbsp.declared.spark.modules.modules import commands_of, modules_of
 
 MODULE = """
 from pyspark import pipelines as dp

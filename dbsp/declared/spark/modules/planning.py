@@ -11,10 +11,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from types import SimpleNamespace
 from typing import Any
-from unittest.mock import patch
 
 from dbsp.circuits.errors import ProgramError
-from dbsp.declared.spark.messages import messages_of
+from dbsp.declared.spark.modules.messages import messages_of
 from dbsp.sql.text.source import as_it_is
 from dbsp.sql.text.tokens import tokens
 
@@ -23,6 +22,7 @@ _UDF = (
     "not supported yet: a definition that asks Spark while it is read, as @udf with its type as a text does; "
     "functions in Python can't be maintained: write it by pyspark.sql.functions"
 )
+_CURE = "return a DataFrame that is made of spark.read, spark.table, spark.sql, and its methods"
 # what begins a statement that is no query
 _COMMANDS = (
     *("ADD", "ALTER", "ANALYZE", "BEGIN", "CACHE", "CALL", "CLEAR", "COMMENT", "CREATE", "DECLARE", "DELETE"),
@@ -42,21 +42,44 @@ def planning(configuration: Mapping[str, str]) -> Iterator[Any]:
     from pyspark.sql.connect.session import SparkSession as Connect  # noqa: PLC0415
 
     with ExitStack() as patched:
-        patched.enter_context(patch.dict(os.environ, {_REMOTE: "1"}))
+        patched.enter_context(_connecting())
         # else the session that is active is asked whether columns are to know their lines
-        patched.enter_context(patch.object(utils, "_enable_debugging_cache", False))
+        patched.enter_context(_replaced(utils, "_enable_debugging_cache", False))
         session = Connect("sc://localhost:1")
         for name in _ASKING:
             setattr(session.client, name, _asked)
         session.client._analyze = _analyze
         session.client.execute_command = _execute
         session.client.config = _Configured(configuration)
-        patched.enter_context(patch.object(Connect._active_session, "session", session, create=True))
-        patched.enter_context(patch.object(Connect, "_default_session", session))
-        patched.enter_context(
-            patch.object(SparkSession.Builder, "getOrCreate", lambda builder: _built(builder, session))
-        )
+        patched.enter_context(_replaced(Connect._active_session, "session", session))
+        patched.enter_context(_replaced(Connect, "_default_session", session))
+        made = _replaced(SparkSession.Builder, "getOrCreate", lambda builder: _built(builder, session))
+        patched.enter_context(made)
         yield session
+
+
+@contextmanager
+def _connecting() -> Iterator[None]:
+    before = os.environ.get(_REMOTE)
+    os.environ[_REMOTE] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_REMOTE]
+        else:
+            os.environ[_REMOTE] = before
+
+
+@contextmanager
+def _replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
+    """PySpark's own attribute, meanwhile."""
+    before = getattr(owner, name, None)
+    setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        setattr(owner, name, before)
 
 
 class _Configured:
@@ -79,11 +102,13 @@ class _Configured:
             if key.startswith("spark.sql.execution.pythonUD"):
                 raise ProgramError(_UDF)
             value = self.configuration.get(key, default)
-            # of Spark's own settings the session has values that nobody has set
-            if value is None or (key not in self.configuration and key.startswith("spark.")):
+            # of Spark's own settings the session has values that nobody has set; collect() asks for some
+            if key.startswith("spark.") and key not in self.configuration:
+                raise _refusal(f"the setting {key} is known where the pipeline's configuration says it")
+            if value is None:
                 raise ProgramError(
-                    f"not supported yet: spark.conf.get('{key}') of a setting that isn't in the pipeline's "
-                    f"configuration; there are: {', '.join(self.configuration) or 'none'}"
+                    f"no setting '{key}' in the pipeline's configuration; "
+                    f"there are: {', '.join(self.configuration) or 'none'}"
                 )
             pairs.append((key, value))
         return SimpleNamespace(pairs=pairs, warnings=[])
@@ -111,11 +136,10 @@ def _asked(*_: object, **__: object) -> None:
     raise _refusal()
 
 
-def _refusal() -> ProgramError:
+def _refusal(more: str = _CURE) -> ProgramError:
     return ProgramError(
         "not supported yet: a definition that asks Spark while it is read, as df.columns, df.collect() or "
-        "spark.createDataFrame(...) do; return a DataFrame that is made of spark.read, spark.table, "
-        "spark.sql, and its methods"
+        f"spark.createDataFrame(...) do; {more}"
     )
 
 
