@@ -110,7 +110,8 @@ def compile_project(spark: SparkSession, project: Project) -> Compiled:
             if found is None:
                 raise
             if written.lines[int(found[1]) - 1].startswith("SET "):
-                raise ProgramError(_LOCATED.sub("the pipeline's configuration", str(error))) from None
+                where = "the pipeline's configuration, or spark_conf of a flow"
+                raise ProgramError(_LOCATED.sub(where, str(error))) from None
             owner, _ = written.whose(int(found[1]))
             if owner in refused:
                 raise

@@ -10,7 +10,7 @@ from typing import Any
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from dbsp.circuits.errors import Error, ProgramError
+from dbsp.circuits.errors import Error, ProgramError, did_you_mean
 from dbsp.declared.project.datasets import Dataset, shown
 from dbsp.declared.spark.logged.analysing import SPARK_CATALOG
 from dbsp.declared.spark.logged.delta import check_delta, is_delta, register
@@ -33,6 +33,13 @@ class Catalog:
     def check(self, dataset: Dataset) -> None:
         """Raises ProgramError for a format that isn't written, and for partitions by some types."""
         self._check_format(dataset)
+        for by, names in (("PARTITIONED", dataset.partitioned_by), ("CLUSTERED", dataset.clustered_by)):
+            for name in names:
+                if name not in dataset.columns:
+                    raise ProgramError(
+                        f"{dataset.place}: {shown(dataset.name)} is {by} BY {name}, which it hasn't; "
+                        f"columns: {', '.join(dataset.columns)}{did_you_mean(name, list(dataset.columns))}"
+                    )
         for name in dataset.partitioned_by:
             kind = dataset.columns.get(name)
             if kind not in _SPELLED:

@@ -67,6 +67,7 @@ class _Reading:
         self.catalog = spec.read.catalog or spark.catalog.currentCatalog()
         self.database = spec.read.database or spark.catalog.currentDatabase()
         self.texts: dict[str, Read] = {}
+        self.streaming: set[str] = set()
 
     def read(self, files: list[Path], modules: Modules) -> Project:
         conf = self.jvm.PythonUtils.toScalaMap(dict(self.spec.read.configuration))
@@ -167,6 +168,8 @@ class _Reading:
             unstreamed = (next(streamed(f"STREAM {name}")) for name in defined.as_they_are)
             plain = {_full(parts, catalog, database) for parts in unstreamed} & external
             self._check_datasets(flow, defined, set(map(_name, _each(result.inputs()))))
+        if flow.getClass().getSimpleName() == "StreamingFlow":
+            self.streaming.add(_name(flow.identifier()))
         if flow.getClass().getSimpleName() == "AutoCdcMergeFlow":
             words = of_definition(query, place) if defined is not None else self._in_words(flow.origin())
             changes = changes_of(self.spark, flow, place, words)
@@ -276,6 +279,12 @@ class _Reading:
         name = quoted([self.catalog, self.database, given])
         if name in defined:
             raise ProgramError(f"{place}: not supported yet: sink {given}, as a dataset has that name, too")
+        for flow in flows:
+            if flow.name not in self.streaming:
+                raise ProgramError(
+                    f"{flow.place}: sink {given} takes the rows of streams, and this flow reads none; "
+                    "read by spark.readStream.table(...), not spark.table(...)"
+                )
         if any(dict(flow.columns) != _columns(schema) for flow in flows):
             raise ProgramError(
                 f"{place}: not supported yet: flows into sink {given} with other columns, or types, than "
@@ -365,7 +374,11 @@ def _shown(identifier: Any) -> str:
 
 
 def _columns(schema: Any) -> dict[str, str]:
-    return {field.name(): field.dataType().sql() for field in schema.fields()}
+    # the collation that a text has anyway is said of those that a StructType of PySpark's declares
+    return {
+        str(field.name()): str(field.dataType().sql()).replace(" COLLATE UTF8_BINARY", "")
+        for field in schema.fields()
+    }
 
 
 def _full(parts: list[str], catalog: str, database: str) -> str:

@@ -201,6 +201,50 @@ def m():
         tables.plan("")
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "@dp.materialized_view(partition_cols=['idd'])",
+            "5:1: .* BY idd, which it hasn't; .*did you mean 'id'",
+        ),
+        (
+            "@dp.materialized_view(cluster_by=['nowhere'])",
+            "5:1: .* CLUSTERED BY nowhere, which it hasn't; col",
+        ),
+        ("@dp.materialized_view(table_properties={'a': 1})", "5:1: TypeError: .*values of table_properties"),
+        (
+            "@dp.append_flow(target='k')",
+            "5:1: sink k takes the rows of streams, .* by spark.readStream.table",
+        ),
+        (
+            "@dp.materialized_view(spark_conf={'spark.sql.ansi.enabled': 'false'})",
+            "or spark_conf of a flow: SET",
+        ),
+    ],
+)
+def test_arguments_that_dont_fit(tables, text, message):
+    head = "from pyspark import pipelines as dp\n\ndp.create_sink('k', 'json', {'path': '/nowhere'})\n\n"
+    tables.write(f"{head}{text}\ndef m():\n    return spark.table('sale')\n", "definitions.py")
+    with pytest.raises(ProgramError, match=message):
+        tables.plan("CREATE MATERIALIZED VIEW other AS SELECT 1 AS a;")
+
+
+def test_a_schema_of_fields(tables):
+    fields = (
+        "StructField('s', StructType([StructField('x', StringType())])), StructField('id', IntegerType())"
+    )
+    tables.write(
+        "from pyspark import pipelines as dp\nfrom pyspark.sql import functions as F\n"
+        f"from pyspark.sql.types import *\n@dp.materialized_view(schema=StructType([{fields}]))\n"
+        "def m():\n    rows = spark.table('sale')\n"
+        "    return rows.select('id', F.struct(F.col('shop').alias('x')).alias('s'))\n",
+        "definitions.py",
+    )
+    tables.run("")
+    assert [(row[0][0], row[1]) for row in tables.rows("m")] == [("a", 1), ("a", 3), ("b", 2)]
+
+
 def test_functions_arent_recomputed(tables):
     tables.write(
         "from pyspark import pipelines as dp\nfrom pyspark.sql import functions as F\n"
