@@ -115,7 +115,8 @@ def test_expectations_have_their_places(tables):
 
 def test_settings_that_change_what_queries_mean_are_refused(tables):
     with pytest.raises(
-        ProgramError, match=r"the pipeline's configuration: SET spark.sql.ansi.enabled = false"
+        ProgramError,
+        match=r"the pipeline's configuration, or spark_conf of a flow: SET spark.sql.ansi.enabled = false",
     ):
         tables.plan("SET spark.sql.ansi.enabled = false; CREATE MATERIALIZED VIEW m AS SELECT 1 AS a;")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dbsp.declared.project.datasets import quoted
+from dbsp.declared.project.datasets import Table, quoted
 from dbsp.declared.spark.facts import is_usual, metastore_of, place_of
 
 pytestmark = pytest.mark.spark
@@ -22,14 +22,18 @@ UNKNOWN = {
 ROWS = {"by_day": "(1, DATE'2024-01-01')", "of_chars": "('x')"}
 
 
+def named(parts):
+    return Table(quoted(parts), "", False)
+
+
 def test_a_directory_of_parquet_files_is_known(project, tmp_path):
     project.sql("CREATE TABLE t (a INT) USING parquet", "INSERT INTO t VALUES (1)")
-    found = place_of(project.spark, quoted(["spark_catalog", project.database, "t"]))
+    found = place_of(project.spark, named(["spark_catalog", project.database, "t"]))
     assert (found.root, found.catalogued, len(found.files)) == (tmp_path / "warehouse" / "t", True, 1)
-    by_path = place_of(project.spark, quoted(["parquet", str(found.root)]))
+    by_path = place_of(project.spark, named(["parquet", str(found.root)]))
     assert (by_path.root, by_path.catalogued) == (found.root, False)
     assert by_path.files == found.files
-    assert place_of(project.spark, quoted(["parquet", str(found.root.parent / "[st]")])) is None
+    assert place_of(project.spark, named(["parquet", str(found.root.parent / "[st]")])) is None
 
 
 @pytest.mark.parametrize("name", UNKNOWN)
@@ -37,7 +41,7 @@ def test_what_only_spark_can_say(project, name):
     project.sql(UNKNOWN[name])
     if name not in ("empty", "a_view"):
         project.sql(f"INSERT INTO {name} VALUES {ROWS.get(name, '(1)')}")
-    assert place_of(project.spark, quoted(["spark_catalog", project.database, name])) is None
+    assert place_of(project.spark, named(["spark_catalog", project.database, name])) is None
 
 
 def test_settings_by_which_files_mean_something_else(project):
