@@ -1,4 +1,4 @@
-"""Random programs of what only Spark reads: variants, LATERAL, sketches, SQL functions, PIVOT; all laws."""
+"""Random programs of what only Spark reads: variants, LATERAL, sketches, pipes, deep sub-queries."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from dbsp.testing.strategies import Drawn
 from tests.effort import examples, is_long
 from tests.generators.strategies import runs, split
 from tests.generators.wide.functions import AGGREGATES, TEMPLATES
+from tests.generators.wide.patterns import OF_COLUMNS, OF_REGEXES, OF_TIMES
 from tests.generators.wide.programs import draw_wide_program
 from tests.laws import laws
 from tests.laws.laws import WAYS, Case
@@ -54,34 +55,73 @@ def test_with_what_rows_are_given_and_a_clock(seed: int) -> None:
     assert_equals_spark(f"{program.text}CREATE VIEW ticking {ticking};", steps=4)
 
 
+# of each family of relations, what tells its forms
+CONSTRUCTS = (
+    *("PIVOT (", "(x, y) IN", "UNPIVOT", "LATERAL VIEW", "LATERAL VIEW OUTER", "LATERAL (", "range(0, 3)"),
+    *("QUALIFY", "r LEFT JOIN", "stack(", "inline(", "json_tuple(", "variant_explode_outer(", "sql_below("),
+    *(
+        "sql_twice(",
+        "sql_counted()",
+        "sql_counted(least =>",
+        "GROUP BY key_",
+        "GROUP BY array_sort(map_entries",
+    ),
+    *(
+        "JSON_TABLE(",
+        "FOR ORDINALITY",
+        "EXISTS PATH",
+        "LATERAL UNNEST(",
+        "WITH ORDINALITY",
+        "json_object_keys(",
+    ),
+    *(
+        "from_json(",
+        "explode(map(",
+        "posexplode_outer(",
+        "inline_outer(",
+        "SELECT DISTINCT array_sort(map_entries",
+    ),
+    *("ROLLUP", "CUBE", "GROUPING SETS", "WITH ROLLUP", "ROLLUP (k), CUBE", "grouping_id()", "GROUP BY ALL"),
+    *(
+        " IGNORE NULLS",
+        "RESPECT NULLS",
+        "DAY TO SECOND PRECEDING",
+        "MONTH FOLLOWING",
+        "WINDOW w AS",
+        "nth_value(",
+    ),
+    *("percent_rank()", "cume_dist()", "1.50 PRECEDING", "0.5D FOLLOWING", "any_value(", "mode("),
+    *("|> WHERE", "|> EXTEND", "|> SET", "|> DROP", "|> AGGREGATE", "|> AS q", "|> ORDER BY", "|> OFFSET"),
+    *(
+        "|> LIMIT",
+        "|> FULL JOIN",
+        "|> LEFT ANTI JOIN",
+        "|> EXCEPT ALL",
+        "|> LEFT JOIN LATERAL explode(",
+        "WITH q AS",
+        "r AS (FROM q",
+    ),
+    *("SORT BY", "DISTRIBUTE BY", "CLUSTER BY", "/*+ REPARTITION(2) */", "IDENTIFIER(", "USING (key_)"),
+    *("NATURAL FULL JOIN", "(VALUES ", "CROSS JOIN", "LEFT SEMI JOIN", "SELECT * EXCEPT (", "AS first_, "),
+    *(
+        "EXISTS (SELECT 1 FROM t0 s1 WHERE",
+        "s3 WHERE",
+        "NOT IN (SELECT s",
+        "HAVING NOT EXISTS",
+        ") MINUS (SELECT",
+    ),
+    *(") INTERSECT ALL (", ") EXCEPT ALL (", "(?<=", "(?!", "(?>", ")?+", "r'"),
+)
+
+
 def test_every_construct_is_drawn() -> None:
-    """Each call of the tables and each shape of a relation, in some of the first few thousand programs."""
+    """Each call of the tables and each form of a relation, in some of the first few thousand programs."""
     texts = [view.query for seed in range(3000) for view in draw_wide_program(Seeded(seed)).views]
     templates = [text for each in (TEMPLATES, AGGREGATES) for known in each.values() for _, text in known]
+    templates += [text for _, text in (*OF_REGEXES, *OF_COLUMNS, *OF_TIMES)]
     calls = {text.partition("{")[0].partition("(")[0] for text in templates if not text.startswith("{")}
-    shapes = [
-        "PIVOT (",
-        "UNPIVOT",
-        "ROLLUP",
-        "CUBE",
-        "GROUPING SETS",
-        "LATERAL VIEW",
-        "LATERAL (",
-        "range(0, 3)",
-        "|>",
-    ]
-    shapes += [
-        "QUALIFY",
-        "r LEFT JOIN",
-        "sql_twice(",
-        "sql_below(",
-        "stack(",
-        "json_tuple(",
-        "variant_explode_outer(",
-    ]
-    shapes += ["inline(", "GROUP BY key_", "WITH q AS"]
     whole = "\n".join(texts)
-    assert [wanted for wanted in (*calls, *shapes) if wanted not in whole] == []
+    assert [wanted for wanted in (*calls, *CONSTRUCTS) if wanted not in whole] == []
 
 
 @examples(5)

@@ -9,12 +9,26 @@ from dbsp.testing.choices import Choices, chance
 from tests.generators.programs import Column, Program, Table, View
 from tests.generators.random_parts import Expr, Relation
 from tests.generators.random_programs import Select, draw_table
-from tests.generators.wide import relations
+from tests.generators.wide import (
+    clauses,
+    frames,
+    groupings,
+    maps,
+    nested,
+    nests,
+    patterns,
+    pipes,
+    relations,
+    tabular,
+)
 from tests.generators.wide.functions import AGGREGATES, TEMPLATES
 
 _INEXACT = ("VARIANT", "DOUBLE")
+_FAMILIES = (relations, tabular, nested, nests, frames, groupings, maps, pipes, clauses)
+SHAPES = tuple(shape for family in _FAMILIES for shape in family.SHAPES)
 
 
+_MATCHED = {"STRING": patterns.of_texts, "DATE": patterns.of_times, "TIMESTAMP": patterns.of_times}
 # what a row is given when it arrives, and keeps; of no sum, whose rounding would follow from it
 GIVEN = (
     Column("u", "STRING", default="uuid()"),
@@ -47,16 +61,17 @@ def _with_more(choices: Choices, table: Table) -> Table:
 
 
 class Wide(Select):
-    """Draws one query, half of it of what only Spark reads."""
+    """Draws one query, most of it of what only Spark reads."""
 
     def view(self, name: str) -> tuple[View, Relation]:
-        if chance(self.choices, 3):
+        if chance(self.choices, 5):
             return super().view(name)
         if chance(self.choices, 12) and (pairs := self.pairs()):
             return relations.walk(
                 name, self.choices.choice(pairs), self.choices.choice(["JOIN", "LEFT JOIN"])
             )
-        own = [self.project, self.group, self.group, *(lambda s=shape: s(self) for shape in relations.SHAPES)]
+        plain = [self.project] * 4 + [self.group] * 6
+        own = [*plain, *(lambda s=shape: s(self) for shape in SHAPES)]
         query, columns, fanout, _ = self.choices.choice(own)()
         return View(name, query, None), Relation(name, columns, fanout)
 
@@ -66,6 +81,9 @@ class Wide(Select):
         c = self.choices.choice(columns)
         if c.type not in TEMPLATES:
             return super().expression(columns)
+        if c.type in _MATCHED and c.exact and chance(self.choices, 3):
+            alike = [x for x in self.of(columns, c.type) if x.exact]
+            return _MATCHED[c.type](self.choices, alike, self.condition(columns))
         kind, text = self.choices.choice(TEMPLATES[c.type])
         other = self.choices.choice(self.of(columns, c.type))
         text = text.format(c=c.name, o=other.name, p=self.condition(columns))

@@ -1,4 +1,4 @@
-"""Relations that DuckDB has no words for: LATERAL, variants, PIVOT, GROUPING SETS, pipes, LEFT JOIN in recursion."""
+"""Relations that DuckDB has no words for: LATERAL, variants, PIVOT, nested keys, LEFT JOIN in recursion."""
 
 # ruff: noqa: E501  a query a line
 from __future__ import annotations
@@ -58,8 +58,8 @@ def lateral(select: Parts) -> Shape:
 
 
 def correlated(select: Parts) -> Shape:
-    """A LATERAL sub-query: an aggregate of the other rows that belong to a row."""
-    left, right = select.relation(4), select.relation()
+    """A LATERAL sub-query of the other rows that belong to a row: an aggregate, the first few, each once, a join."""
+    choices, left, right = select.choices, select.relation(4), select.relation()
     pairs = [
         (a, b)
         for a in left.columns
@@ -68,14 +68,27 @@ def correlated(select: Parts) -> Shape:
     ]
     if not pairs:
         return select.everything()
-    a, b = select.choices.choice(pairs)
-    kind = select.choices.choice([",", "LEFT JOIN"])
-    inner = f"LATERAL (SELECT max(r.{b.name}) AS g, count(*) AS n FROM {right.name} r WHERE r.{b.name} = l.{a.name}) u"
+    a, b = choices.choice(pairs)
+    g, given = f"r.{b.name}", f"l.{a.name}"
+    source = f"{right.name} r WHERE {g} {choices.choice(['=', '=', '<=', '<>'])} {given}"
+    body = choices.choice(
+        [
+            f"SELECT max({g}) AS g, count(*) AS n FROM {source}",
+            f"SELECT {g} AS g, count(*) AS n FROM {source} GROUP BY {g}",
+            f"SELECT {g} AS g, 1L AS n FROM {source} ORDER BY {g} LIMIT {choices.integer(1, 2)}",
+            f"SELECT DISTINCT {g} AS g, 1L AS n FROM {source}",
+            f"SELECT {g} AS g, 1L AS n FROM {source} UNION ALL SELECT {given}, 2L",
+            f"SELECT {g} AS g, row_number() OVER (ORDER BY {g}) + 0L AS n FROM {source}",
+            f"SELECT u.g, w.n FROM (SELECT {given} AS g) u, LATERAL (SELECT count(*) AS n FROM {right.name} r WHERE {g} > u.g) w",
+        ]
+    )
+    inner = f"LATERAL ({body}) u"
+    kind = choices.choice([",", "LEFT JOIN", f"LEFT JOIN LATERAL (SELECT {given} AS h) v JOIN"])
     text, named = select.listed(
-        [Expr(f"l.{a.name}", a.type, a.bound, True, a.summable), Expr("u.g", b.type, b.bound, True, b.summable),
+        [Expr(given, a.type, a.bound, True, a.summable), Expr("u.g", b.type, max(a.bound, b.bound), True, False),
          Expr("u.n", "BIGINT", 1000)]
     )  # fmt: skip
-    return f"SELECT {text} FROM {left.name} l {kind} {inner}", named, left.fanout, ""
+    return f"SELECT {text} FROM {left.name} l {kind} {inner}", named, left.fanout * 4, ""
 
 
 def pivot(select: Parts) -> Shape:
@@ -121,25 +134,6 @@ def pivot(select: Parts) -> Shape:
     return query, (*kept, *found), 1, ""
 
 
-def sets(select: Parts) -> Shape:
-    """GROUPING SETS, ROLLUP, CUBE."""
-    choices, relation = select.choices, select.relation()
-    able = [c for c in relation.columns if c.exact and c.type in ORDERED]
-    if not able:
-        return select.everything()
-    a, b = choices.choice(able), choices.choice(able)
-    by = choices.choice(
-        [
-            f"ROLLUP ({a.name}, {b.name})",
-            f"CUBE ({a.name}, {b.name})",
-            f"GROUPING SETS (({a.name}), ({b.name}), ())",
-        ]
-    )
-    text, named = select.listed([_plain(a), _plain(b), *select.aggregates(relation.columns)])
-    query = f"SELECT {text}, CAST(grouping({a.name}) AS INT) AS of_set FROM {relation.name}{select.where(relation.columns)} GROUP BY {by}"
-    return query, (*named, Column("of_set", "INT")), 3, ""
-
-
 def nested_keys(select: Parts) -> Shape:
     """GROUP BY of what is no atom: arrays, structs, maps; or of a text's folded case."""
     choices, relation = select.choices, select.relation()
@@ -179,15 +173,24 @@ def numbers(select: Parts) -> Shape:
     )
 
 
-def piped(select: Parts) -> Shape:
-    """A query in pipes, by way of a common table expression or not."""
-    relation = select.relation()
-    condition = select.condition(relation.columns)
-    text, named = select.listed([select.expression(relation.columns) for _ in range(2)])
-    if select.choices.integer(0, 1):
-        return f"FROM {relation.name} |> WHERE {condition} |> SELECT {text}", named, relation.fanout, ""
-    first = f"SELECT * FROM {relation.name} WHERE {condition}"
-    return f"WITH q AS ({first}) SELECT {text} FROM q", named, relation.fanout, ""
+def called(select: Parts) -> Shape:
+    """A function in SQL as a relation: by itself, beside a row's own argument, or joined."""
+    choices, relation = select.choices, select.relation(4)
+    able = [c for c in relation.columns if c.type == "BIGINT" and c.exact]
+    given = [Expr("u.y", "BIGINT", 4, True, False), Expr("u.z", "BIGINT", 1000, True, False)]
+    call = choices.choice(["sql_counted()", "sql_counted(2)", "sql_counted(least => 1)"])
+    if not able:
+        return f"SELECT {select.listed(given)[0]} FROM {call} u", select.listed(given)[1], 1, ""
+    c = choices.choice(able)
+    text, named = select.listed([*given, _plain(replace(c, name=f"q.{c.name}"))])
+    source = choices.choice(
+        [
+            f"{relation.name} q, LATERAL sql_counted(q.{c.name}) u",
+            f"{relation.name} q LEFT JOIN LATERAL sql_counted(least => q.{c.name}) u ON u.y = q.{c.name}",
+            f"{relation.name} q FULL JOIN {call} u ON u.y = q.{c.name}",
+        ]
+    )
+    return f"SELECT {text} FROM {source}", named, relation.fanout * 4, ""
 
 
 def qualified(select: Parts) -> Shape:
@@ -221,4 +224,4 @@ def _plain(c: Column) -> Expr:
     return Expr(c.name, c.type, c.bound, c.exact, c.summable)
 
 
-SHAPES = (lateral, lateral, correlated, pivot, sets, nested_keys, numbers, piped, qualified)
+SHAPES = (lateral, lateral, correlated, pivot, nested_keys, numbers, called, qualified)
