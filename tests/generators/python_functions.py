@@ -48,5 +48,5 @@ def declarations(queries: Iterable[str]) -> str:
 def without_aggregates(query: str) -> str:
     """The query as the oracles read it."""
     for name, sql in _AGGREGATES.items():
-        query = re.sub(rf"\b{name}\((\w+)\)", sql, query)
+        query = re.sub(rf"\b{name}\(([\w.]+)\)", sql, query)
     return query

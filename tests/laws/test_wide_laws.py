@@ -87,6 +87,7 @@ CONSTRUCTS = (
         "RESPECT NULLS",
         "DAY TO SECOND PRECEDING",
         "MONTH FOLLOWING",
+        "DAY TO SECOND FOLLOWING",
         "WINDOW w AS",
         "nth_value(",
     ),

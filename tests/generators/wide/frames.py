@@ -14,17 +14,20 @@ from tests.generators.random_parts import ORDERED, Expr, Parts
 
 Shape = tuple[str, tuple[Column, ...], int, str]
 _FLOATING = ("FLOAT", "DOUBLE")
-# by type: how far a frame may reach
-_SPANS = {
-    "INT": ("1", "2"),
-    "BIGINT": ("1", "2"),
-    "SMALLINT": ("1S", "2S"),
-    "DECIMAL(10,2)": ("1.50", "2.00"),
-    "DOUBLE": ("0.5D", "2D"),
-    "DATE": ("INTERVAL '1' DAY", "INTERVAL '2' MONTH", "2"),
-    "TIMESTAMP": ("INTERVAL '10' MINUTE", "INTERVAL '1 00:00:01' DAY TO SECOND", "INTERVAL '1' MONTH"),
-    "TIMESTAMP_NTZ": ("INTERVAL '10' MINUTE", "INTERVAL '1' YEAR"),
-    "INTERVAL YEAR TO MONTH": ("INTERVAL '1' MONTH", "INTERVAL '2' YEAR"),
+# by type: how far a frame may reach, to both of its sides by spans of one kind
+_SPANS: dict[str, list[list[str]]] = {
+    "INT": [["1", "2"]],
+    "BIGINT": [["1", "2"]],
+    "SMALLINT": [["1S", "2S"]],
+    "DECIMAL(10,2)": [["1.50", "2.00"]],
+    "DOUBLE": [["0.5D", "2D"]],
+    "DATE": [["INTERVAL '1' DAY"], ["INTERVAL '1' MONTH", "INTERVAL '2' MONTH"], ["1", "2"]],
+    "TIMESTAMP": [
+        ["INTERVAL '10' MINUTE", "INTERVAL '1 00:00:01' DAY TO SECOND"],
+        ["INTERVAL '1' MONTH"],
+    ],
+    "TIMESTAMP_NTZ": [["INTERVAL '10' MINUTE"], ["INTERVAL '1' YEAR"]],
+    "INTERVAL YEAR TO MONTH": [["INTERVAL '1' MONTH"], ["INTERVAL '2' YEAR"]],
 }
 
 
@@ -37,7 +40,7 @@ def ranged(select: Parts) -> Shape:
     by = choices.choice(able)
     keys = [c for c in (choices.choice(relation.columns) for _ in range(choices.integer(0, 1)))
             if c.exact and c.type in ORDERED and c.type not in _FLOATING]  # fmt: skip
-    frame = f"RANGE BETWEEN {_between(select, list(_SPANS[by.type]))}"
+    frame = f"RANGE BETWEEN {_between(select, choices.choice(_SPANS[by.type]))}"
     window = f"({_partition(keys)}ORDER BY {_ordered(select, by)} {frame})"
     shown = [_plain(c) for c in (*keys, by)]
     calls = [_added(select, relation.columns, by, window) for _ in range(choices.integer(1, 2))]
@@ -74,6 +77,38 @@ def positioned(select: Parts) -> Shape:
     text, named = select.listed([*(_plain(c) for c in columns), *made])
     query = f"SELECT {text} FROM {relation.name}{select.where(relation.columns)}{declared}"
     return query, named, relation.fanout, ""
+
+
+def of_groups(select: Parts) -> Shape:
+    """Window functions over what GROUP BY makes, and the first few groups."""
+    choices, relation = select.choices, select.relation()
+    able = [c for c in relation.columns if c.exact and c.type in ORDERED and c.type not in _FLOATING]
+    if not able:
+        return select.everything()
+    a, b = choices.choice(able), choices.choice(able)
+    total = choices.choice(["count(*)", f"count({b.name})", f"max(length(CAST({b.name} AS STRING)))"])
+    keys = [a.name] if a is b or chance(choices, 2) else [a.name, b.name]
+    order, by = ", ".join(keys), ", ".join(keys)
+    # of keys that are all there, so that no two groups tie
+    calls = [
+        (f"CAST(sum({total}) OVER (ORDER BY {order}) AS BIGINT)", "BIGINT"),
+        (f"CAST(rank() OVER (ORDER BY {total} DESC, {order}) AS INT)", "INT"),
+        (f"CAST({total} - lag({total}, 1, 0) OVER (ORDER BY {order}) AS BIGINT)", "BIGINT"),
+        (f"CAST(dense_rank() OVER (PARTITION BY {total} ORDER BY {order}) AS INT)", "INT"),
+        (f"CAST(max({total}) OVER (PARTITION BY {a.name}) AS BIGINT)", "BIGINT"),
+    ]
+    call, kind = choices.choice(calls)
+    made = [Expr(f"CAST({total} AS BIGINT)", "BIGINT", 1000), Expr(call, kind, 10**6, True, False)]
+    text, named = select.listed([_plain(a), *made])
+    query = f"SELECT {text} FROM {relation.name}{select.where(relation.columns)} GROUP BY {by}"
+    form = choices.integer(0, 3)
+    if form == 0:
+        query = f"SELECT * FROM ({query}) q WHERE c2 <= 2"
+    elif form == 1:
+        text, named = select.listed([_plain(a), made[0]])
+        query = f"SELECT {text} FROM {relation.name}{select.where(relation.columns)} GROUP BY {by}"
+        query += f" ORDER BY count(*) DESC, {', '.join(f'{relation.name}.{key}' for key in keys)} LIMIT 2"
+    return query, named, 1, ""
 
 
 def _plain(c: Column) -> Expr:
@@ -156,4 +191,4 @@ def _position(select: Parts, columns: Sequence[Column]) -> tuple[Expr, bool]:
     return choices.choice(options)
 
 
-SHAPES = (ranged, positioned, positioned)
+SHAPES = (ranged, ranged, positioned, positioned, of_groups)

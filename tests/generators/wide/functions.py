@@ -11,6 +11,9 @@ from tests.generators.wide.sql_functions import CALLS as SQL_CALLS
 # as the values of tests/generators/values.py and what is computed of them allow
 _INTEGERS = [
     ("STRING", "conv({c}, 10, 16)"),
+    ("BOOLEAN", "{c} IN ({o}, 1.50, 2e0)"),
+    ("DOUBLE", "coalesce({c}, CASE WHEN {p} THEN 1.5e0 ELSE {o} END)"),
+    ("STRING", "CAST(greatest({c}, 1.25, {o}) AS STRING)"),
     ("STRING", "bin({c})"),
     ("STRING", "hex({c})"),
     ("STRING", "format_number({c}, 2)"),
@@ -157,6 +160,9 @@ TEMPLATES: dict[str, list[tuple[str, str]]] = {
 
 # by type: what they make, and the aggregate, with {f} where a FILTER may stand
 _LISTS = [
+    ("BIGINT", "count(DISTINCT {c}, {o}){f}"),
+    ("BIGINT", "count(DISTINCT {c}){f} + count(DISTINCT {o})"),
+    ("BIGINT", "count(DISTINCT CASE WHEN {p} THEN {c} END, {c} IS NULL){f}"),
     ("STRING", "to_json(sort_array(collect_list({c}){f}))"),
     ("STRING", "to_json(sort_array(collect_set({c}){f}))"),
     ("BIGINT", "CAST(size(array_agg({c}){f}) AS BIGINT)"),
@@ -180,6 +186,7 @@ _OF_INTEGERS = [
     ("INT", "CAST(mode() WITHIN GROUP (ORDER BY {c} % 5){f} AS INT)"),
     ("STRING", "to_json(max_by(struct({c}, {o}), struct({c}, {o}), 2){f})"),
     ("BOOLEAN", "every({c} > 0){f}"),
+    ("BIGINT", "CAST(sum(DISTINCT {c} % 10){f} + count(DISTINCT {o} % 3) AS BIGINT)"),
 ]
 AGGREGATES: dict[str, list[tuple[str, str]]] = {
     "INT": [*_LISTS, *_SKETCHED, *_OF_INTEGERS],
@@ -196,12 +203,12 @@ AGGREGATES: dict[str, list[tuple[str, str]]] = {
     "DATE": _LISTS,
     "TIME": [*_LISTS, ("TIME", "max_by({c}, {c}){f}"), ("TIME", "mode() WITHIN GROUP (ORDER BY {c}){f}")],
     "TIMESTAMP": [*_LISTS, ("TIMESTAMP", "max_by({c}, {c}){f}")],
-    "DECIMAL(10,2)": [*_LISTS[:3], ("DECIMAL(10,2)", "percentile_disc(0.3) WITHIN GROUP (ORDER BY {c}){f}")],
-    "STRUCT<x: INT, y: STRING>": [("STRUCT<x: INT, y: STRING>", "min({c}){f}"), *_LISTS[:1]],
+    "DECIMAL(10,2)": [*_LISTS[:6], ("DECIMAL(10,2)", "percentile_disc(0.3) WITHIN GROUP (ORDER BY {c}){f}")],
+    "STRUCT<x: INT, y: STRING>": [("STRUCT<x: INT, y: STRING>", "min({c}){f}"), *_LISTS[:4]],
     "VARIANT": [
         ("BIGINT", "count({c}){f}"),
         ("STRING", "schema_of_variant_agg({c}){f}"),
         ("BIGINT", "CAST(size(collect_list({c}){f}) AS BIGINT)"),
     ],
-    "BINARY": [*_SKETCHED[:1], *_LISTS[2:3]],
+    "BINARY": [*_SKETCHED[:1], *_LISTS[5:6]],
 }

@@ -28,6 +28,11 @@ _FAMILIES = (relations, tabular, nested, nests, frames, groupings, maps, pipes, 
 SHAPES = tuple(shape for family in _FAMILIES for shape in family.SHAPES)
 
 
+# compared with one another
+_ALIKE = (
+    ("SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL(10,2)"),
+    ("DATE", "TIMESTAMP", "TIMESTAMP_NTZ"),
+)
 _MATCHED = {"STRING": patterns.of_texts, "DATE": patterns.of_times, "TIMESTAMP": patterns.of_times}
 # what a row is given when it arrives, and keeps; of no sum, whose rounding would follow from it
 GIVEN = (
@@ -75,6 +80,10 @@ class Wide(Select):
         query, columns, fanout, _ = self.choices.choice(own)()
         return View(name, query, None), Relation(name, columns, fanout)
 
+    def comparable(self, a: str, b: str) -> bool:
+        """Also of two types, of which Spark makes one."""
+        return a == b or any(a in family and b in family for family in _ALIKE)
+
     def expression(self, columns: Sequence[Column]) -> Expr:
         if self.choices.integer(0, 1):
             return super().expression(columns)
@@ -98,5 +107,5 @@ class Wide(Select):
         other = self.choices.choice(self.of(able, c.type))
         kind, text = self.choices.choice(AGGREGATES[c.type])
         filtered = f" FILTER (WHERE {self.condition(columns)})" if chance(self.choices, 4) else ""
-        text = text.format(c=c.name, o=other.name, f=filtered)
+        text = text.format(c=c.name, o=other.name, f=filtered, p=self.condition(columns))
         return Expr(text, kind, 10**6, kind not in _INEXACT, summable=False)
