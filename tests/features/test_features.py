@@ -75,6 +75,7 @@ FEATURES = {
     "cross join": "SELECT e.k, c.j FROM e CROSS JOIN c",
     "non-equi join": "SELECT e.k, c.k AS ck FROM e JOIN c ON e.k < c.k AND e.i > c.j",
     "non-equi outer joins": "SELECT e.k, c.k AS ck FROM e LEFT JOIN c ON e.k < c.k; SELECT e.i, c.j FROM e FULL JOIN c ON e.i < c.j AND e.k > 0",
+    "join on texts of a collation": "SELECT e.k, e.s, c.j FROM e JOIN c ON upper(e.s) COLLATE UTF8_LCASE = c.s; SELECT e.k, c.j FROM e LEFT JOIN c ON e.k = c.k AND e.s COLLATE UTF8_LCASE = upper(c.s); SELECT k FROM e WHERE NOT EXISTS (SELECT 1 FROM c WHERE c.s COLLATE UNICODE_CI <=> upper(e.s))",
     "join ON true": "SELECT e.k, c.j FROM e LEFT JOIN c ON true",
     "OR condition": "SELECT e.k, e.i, c.k AS ck, c.j FROM e JOIN c ON e.k = c.k OR e.i = c.j",
     "left join by OR": "SELECT e.k, e.i, c.k AS ck, c.j FROM e LEFT JOIN c ON e.k = c.k OR e.i = c.j",

@@ -193,10 +193,10 @@ def _exchanged(joined: Relation, width: int) -> Relation:
 def split(
     query: Query, node: Node, left_position: Mapping[int, int], right_position: Mapping[int, int]
 ) -> Condition:
-    """The node's condition."""
+    """The node's condition. What has no values of ours, as text of a collation, is compared pair by pair."""
     condition = Condition()
     for part in conjuncts(node["o"]["condition"]):
-        if part["c"] in ("EqualTo", "EqualNullSafe"):
+        if part["c"] in ("EqualTo", "EqualNullSafe") and all(map(query.is_a_value, part["k"])):
             first, second = part["k"]
             if reads_only(second, left_position) and reads_only(first, right_position):
                 first, second = second, first

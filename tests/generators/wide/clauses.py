@@ -92,7 +92,8 @@ def listed(select: Parts) -> Shape:
         ["JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "CROSS JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN"]
     )
     values = f"(VALUES {rows}, (NULL, 9)) AS w(x, n)"
-    on = "" if kind == "CROSS JOIN" else f" ON q.{c.name} {choices.choice(['=', '<=>', '<'])} w.x"
+    operator = choices.choice(["=", "<=>", "<", *(["COLLATE UTF8_LCASE ="] if c.type == "STRING" else [])])
+    on = "" if kind == "CROSS JOIN" else f" ON q.{c.name} {operator} w.x"
     made = [Expr(f"q.{c.name}", c.type, c.bound, True, False)]
     if "SEMI" not in kind and "ANTI" not in kind:
         made += [Expr("w.x", c.type, c.bound, True, False), Expr("w.n", "INT", 10)]
