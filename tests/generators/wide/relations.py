@@ -79,7 +79,7 @@ def correlated(select: Parts) -> Shape:
             f"SELECT DISTINCT {g} AS g, 1L AS n FROM {source}",
             f"SELECT {g} AS g, 1L AS n FROM {source} UNION ALL SELECT {given}, 2L",
             f"SELECT {g} AS g, row_number() OVER (ORDER BY {g}) + 0L AS n FROM {source}",
-            f"SELECT u.g, w.n FROM (SELECT {given} AS g) u, LATERAL (SELECT count(*) AS n FROM {right.name} r WHERE {g} > u.g) w",
+            f"SELECT mine.g, w.n FROM (SELECT {given} AS g) mine, LATERAL (SELECT count(*) AS n FROM {right.name} r WHERE {g} > mine.g) w",
         ]
     )
     inner = f"LATERAL ({body}) u"
