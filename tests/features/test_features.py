@@ -75,7 +75,6 @@ FEATURES = {
     "cross join": "SELECT e.k, c.j FROM e CROSS JOIN c",
     "non-equi join": "SELECT e.k, c.k AS ck FROM e JOIN c ON e.k < c.k AND e.i > c.j",
     "non-equi outer joins": "SELECT e.k, c.k AS ck FROM e LEFT JOIN c ON e.k < c.k; SELECT e.i, c.j FROM e FULL JOIN c ON e.i < c.j AND e.k > 0",
-    "join on texts of a collation": "SELECT e.k, e.s, c.j FROM e JOIN c ON upper(e.s) COLLATE UTF8_LCASE = c.s; SELECT e.k, c.j FROM e LEFT JOIN c ON e.k = c.k AND e.s COLLATE UTF8_LCASE = upper(c.s); SELECT k FROM e WHERE NOT EXISTS (SELECT 1 FROM c WHERE c.s COLLATE UNICODE_CI <=> upper(e.s))",
     "join ON true": "SELECT e.k, c.j FROM e LEFT JOIN c ON true",
     "OR condition": "SELECT e.k, e.i, c.k AS ck, c.j FROM e JOIN c ON e.k = c.k OR e.i = c.j",
     "left join by OR": "SELECT e.k, e.i, c.k AS ck, c.j FROM e LEFT JOIN c ON e.k = c.k OR e.i = c.j",
@@ -153,6 +152,7 @@ FEATURES = {
 
 # what DuckDB computes or spells otherwise
 SPARK_ONLY = {
+    "join on texts of a collation": "SELECT e.k, e.s, c.j FROM e JOIN c ON upper(e.s) COLLATE UTF8_LCASE = c.s; SELECT e.k, c.j FROM e LEFT JOIN c ON e.k = c.k AND e.s COLLATE UTF8_LCASE = upper(c.s); SELECT k FROM e WHERE NOT EXISTS (SELECT 1 FROM c WHERE c.s COLLATE UNICODE_CI <=> upper(e.s))",
     "sums of months": "SELECT k, sum(y) AS s, avg(y) AS a, sum(DISTINCT z) AS d, try_sum(y) AS t FROM periods GROUP BY k; SELECT sum(y) AS s, median(v) AS m FROM terms",
     "months beside dates": "SELECT dt + y AS a, ts - z AS b, CAST(y AS STRING) AS c, hash(y, z) AS h, make_ym_interval(int(k), 1) AS m, y * 2 AS d, y / 2 AS e FROM periods",
     "months in arrays": "SELECT array(y, z) AS a, struct(y, k) AS s FROM periods; SELECT k, collect_list(y) AS l, collect_set(z) AS t, mode(y) AS m, max_by(k, y) AS b, any_value(y) IS NULL AS f FROM periods WHERE k IS NOT NULL AND y IS NOT NULL GROUP BY k, y; SELECT explode(array(y, z)) AS x FROM periods",
