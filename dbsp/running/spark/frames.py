@@ -3,6 +3,7 @@
 INTERVAL YEAR TO MONTH   a number of months on the way: see `intervals.py`
 VARIANT                  a plain struct on the way: neither `createDataFrame` nor `toArrow` holds a NULL in
                          Spark's own
+STRUCT<... NOT NULL>     nullable fields on the way: `toArrow` has no NULL where a field is none
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
 from dbsp.circuits.columns.outside import from_outside, outside_type, to_spark, without_months
 from dbsp.circuits.columns.variants.type import OUTSIDE, PLAIN, holds_variant
@@ -35,7 +37,7 @@ def to_frame(spark: SparkSession, rows: pa.RecordBatch) -> DataFrame:
 
 def to_arrow(frame: DataFrame) -> pa.Table:
     """The rows as `toArrow` gives them, with INT for INTERVAL YEAR TO MONTH, and VARIANT as we have it."""
-    frame = with_integers(frame)
+    frame = _nullable(with_integers(frame))
     fields = json.loads(frame.schema.json())["fields"]
     if '"variant"' not in json.dumps([field["type"] for field in fields]):
         return frame.toArrow()
@@ -49,6 +51,31 @@ def to_arrow(frame: DataFrame) -> pa.Table:
         for column, type_ in zip(table.columns, types, strict=True)
     ]
     return pa.table(columns, names=names)
+
+
+def _nullable(frame: DataFrame) -> DataFrame:
+    """The frame, in which each field of a struct may be NULL, as it is where the struct is."""
+    types = [field.dataType for field in frame.schema.fields]
+    optional = [_optional(data_type) for data_type in types]
+    if optional == types:
+        return frame
+    numbered = [f"c{i}" for i in range(len(types))]  # a query's columns may have one name
+    wide = frame.toDF(*numbered)
+    columns = [wide[name].cast(data_type) for name, data_type in zip(numbered, optional, strict=True)]
+    return wide.select(columns).toDF(*frame.columns)
+
+
+def _optional(data_type: DataType) -> DataType:
+    if isinstance(data_type, StructType):
+        return StructType(
+            [StructField(f.name, _optional(f.dataType), True, f.metadata) for f in data_type.fields]
+        )
+    if isinstance(data_type, ArrayType):
+        return ArrayType(_optional(data_type.elementType), data_type.containsNull)
+    if isinstance(data_type, MapType):
+        key, value = _optional(data_type.keyType), _optional(data_type.valueType)
+        return MapType(key, value, data_type.valueContainsNull)
+    return data_type
 
 
 def _schema(names: Sequence[str], types: Sequence[pa.DataType], variant: pa.DataType) -> pa.Schema:

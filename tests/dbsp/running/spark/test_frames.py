@@ -57,3 +57,26 @@ def test_columns_of_one_name(spark: Any) -> None:
 def test_others_are_as_spark_has_them(spark: Any) -> None:
     rows = pa.record_batch({"a": pa.array([1, None]), "m": pa.array([5, 7], MONTHS)})
     assert to_arrow(to_frame(spark, rows)).to_pylist() == [{"a": 1, "m": 5}, {"a": None, "m": 7}]
+
+
+def test_a_struct_that_is_null_has_fields_that_never_are(spark: Any) -> None:
+    """As of a join without a partner; in lists and maps, too, beside a VARIANT and columns of one name."""
+    query = (
+        "SELECT t.k, q.s, q.l AS s, map('a', q.s) AS m FROM VALUES (1), (2) AS t(k) "
+        "LEFT JOIN (SELECT 1 AS k, struct(1 AS x, struct('b' AS z) AS y) AS s, "
+        "array(struct(2 AS x), NULL) AS l) q "
+        "ON t.k = q.k ORDER BY t.k"
+    )
+    there, nothing = {"x": 1, "y": {"z": "b"}}, None
+    table = to_arrow(spark.sql(query))
+    assert table.column_names == ["k", "s", "s", "m"]
+    assert [column.to_pylist() for column in table.columns] == [
+        [1, 2],
+        [there, nothing],
+        [[{"x": 2}, None], None],
+        [[("a", there)], [("a", nothing)]],
+    ]
+    with_variant = to_arrow(
+        spark.sql(f"SELECT *, parse_json('1') AS v FROM ({query.replace('AS s, map', 'AS l, map')})")
+    )
+    assert with_variant.column("s").to_pylist() == [there, nothing]
