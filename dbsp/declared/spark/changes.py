@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from dbsp.circuits.errors import ProgramError
@@ -96,6 +97,7 @@ def changes_of(spark: SparkSession, flow: Any, place: Place, said: tuple[Clause,
             "ordering."
         )
     arguments = flow.changeArgs()
+    _check_clauses(spark, flow, said)
     source, sequence, deletes = said
     tracked = flow.trackHistoryColumnNames()
     names, history = _names(flow), bool(tracked.isDefined())
@@ -108,6 +110,44 @@ def changes_of(spark: SparkSession, flow: Any, place: Place, said: tuple[Clause,
         history,
         tuple(map(str, _each(tracked.get()))) if history else (),
     )
+
+
+def _check_clauses(spark: SparkSession, flow: Any, said: tuple[Clause, Clause, Clause]) -> None:
+    """Raises ProgramError for what is no condition, and for what isn't of one row: in Spark the run fails, in
+    words of its merge.
+    """
+    _, sequence, deletes = said
+    arguments, condition = flow.changeArgs(), flow.changeArgs().deleteCondition()
+    for clause, words, given in (
+        (sequence, "sequence_by (SEQUENCE BY)", arguments.sequencing()),
+        (
+            deletes,
+            "apply_as_deletes (APPLY AS DELETE WHEN)",
+            condition.get() if condition.isDefined() else None,
+        ),
+    ):
+        if given is None:
+            continue
+        try:
+            frame = flow.df().select(spark._jvm.PythonUtils.toSeq([given]))
+        except PySparkException:  # its place is said where it is compiled
+            continue
+        plan = frame.queryExecution().analyzed()
+        if not plan.subqueries().isEmpty():
+            raise ProgramError(
+                f"{clause.place}: not supported yet: a subquery in {words}; join what it reads in the source"
+            )
+        while str(plan.nodeName()) == "Project":
+            plan = plan.children().head()
+        if str(plan.nodeName()) in ("Aggregate", "Window"):
+            raise ProgramError(
+                f"{clause.place}: {words} is of one change, and takes no aggregate or window function"
+            )
+        kind = frame.schema().fields()[0].dataType().sql()
+        if clause is deletes and kind != "BOOLEAN":
+            raise ProgramError(
+                f"{clause.place}: {words} is a condition, of type BOOLEAN; this one has type {kind}"
+            )
 
 
 def _names(flow: Any) -> list[str]:

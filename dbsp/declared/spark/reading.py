@@ -96,7 +96,10 @@ class _Reading:
                 for name, said in self.definitions.loaded.items():
                     if name not in self.loaded:
                         self.loaded[name] = str(load(self.spark, said)._jdf.schema().asNullable().json())
-        resolved = self.definitions.resolve(context.toDataflowGraph())
+        unresolved = context.toDataflowGraph()
+        self._check_destinations(unresolved)
+        with self._of_changes(unresolved):
+            resolved = self.definitions.resolve(unresolved)
         self._check(resolved)
         graph = resolved.validate(False)
         # several threads resolve flows, which come as they are done
@@ -138,6 +141,38 @@ class _Reading:
             where = file.relative_to(self.spec.root)
             raise ProgramError(f"{where}: {said(str(error))}") from error
 
+    @contextmanager
+    def _of_changes(self, graph: Any) -> Iterator[None]:
+        """What Spark refuses of the columns of AUTO CDC is of such a flow, and it doesn't say of which."""
+        try:
+            yield
+        except PySparkException as error:
+            if "[AUTOCDC_" not in str(error):
+                raise
+            places = [
+                str(self._place(flow.origin())) for flow in _each(graph.flows()) if _is_of_changes(flow)
+            ]
+            raise ProgramError(f"{' or '.join(sorted(places))}: {said(str(error))}") from error
+
+    def _check_destinations(self, graph: Any) -> None:
+        """Raises ProgramError for a flow into nothing, and AUTO CDC into a sink, as Spark's run does."""
+        sinks = {_shown(sink.identifier()) for sink in _each(graph.sinks())}
+        defined = {_shown(output.identifier()) for output in (*_each(graph.tables()), *_each(graph.views()))}
+        for flow in _each(graph.flows()):
+            into, place = _shown(flow.destinationIdentifier()), self._place(flow.origin())
+            name = into.rpartition(".")[2]
+            if into not in sinks | defined:
+                raise ProgramError(
+                    f"{place}: flow {_shown(flow.identifier())} goes into {into}, which the project doesn't "
+                    f"define; define it by CREATE STREAMING TABLE {name}, or "
+                    f'dp.create_streaming_table("{name}")'
+                )
+            if into in sinks and _is_of_changes(flow):
+                raise ProgramError(
+                    f"{place}: AUTO CDC into sink {into}, which takes rows and takes none back; its target "
+                    f'is a streaming table: dp.create_streaming_table("{name}")'
+                )
+
     def _check(self, graph: Any) -> None:
         """Say of a flow that can't be analysed why, which the graph's own error leaves to the log."""
         for flow in _each(graph.resolutionFailedFlows()):
@@ -170,7 +205,7 @@ class _Reading:
             self._check_datasets(flow, defined, set(map(_name, _each(result.inputs()))))
         if flow.getClass().getSimpleName() == "StreamingFlow":
             self.streaming.add(_name(flow.identifier()))
-        if flow.getClass().getSimpleName() == "AutoCdcMergeFlow":
+        if _is_of_changes(flow):
             words = of_definition(query, place) if defined is not None else self._in_words(flow.origin())
             changes = changes_of(self.spark, flow, place, words)
         streams = frozenset(_full(parts, catalog, database) for parts in read)
@@ -350,6 +385,11 @@ def _each(values: Any) -> Iterator[Any]:
     iterator = values.iterator()
     while iterator.hasNext():
         yield iterator.next()
+
+
+def _is_of_changes(flow: Any) -> bool:
+    """Whether it is one of AUTO CDC, resolved or not."""
+    return str(flow.getClass().getSimpleName()).startswith("AutoCdc")
 
 
 def _pairs(values: Any) -> dict[str, str]:

@@ -91,6 +91,23 @@ def test_the_clauses_of_a_statement():
         ),
         (f"{FROM} KEYS (k) SEQUENCE BY\n  s + rand()", r"definitions.sql:2:7: rand\(\) is not deterministic"),
         (f"{FROM} KEYS (k) SEQUENCE BY map(k, v)", r"NON_ORDERABLE_SEQUENCE\] .*type MAP<STRING, INT>\."),
+        (
+            f"{FROM} KEYS (k) SEQUENCE BY\n  max(s)",
+            r"definitions.sql:2:3: sequence_by .* takes no aggregate or",
+        ),
+        (
+            f"{FROM} KEYS (k) SEQUENCE BY row_number() OVER (ORDER BY s)",
+            "takes no aggregate or window function",
+        ),
+        (
+            f"{FROM} KEYS (k) APPLY AS DELETE WHEN\n v SEQUENCE BY s",
+            r"definitions.sql:2:2: apply_as_deletes .* is a condition, .*; this one has type INT",
+        ),
+        (
+            f"{FROM} KEYS (k) APPLY AS DELETE WHEN k IN (SELECT k FROM events) SEQUENCE BY s",
+            r"not supported yet: a subquery in apply_as_deletes .*; join what it reads in the source",
+        ),
+        (f"{FROM} KEYS (k) APPLY AS DELETE WHEN NULL SEQUENCE BY s", "this one has type VOID"),
         (f"{INTO} FROM events KEYS (k) SEQUENCE BY s", "AUTO CDC source must be a streaming query"),
         (f"{FROM} KEYS (k) SEQUENCE BY s STORED AS SCD TYPE 3", "Unsupported SCD type: 3"),
         (
@@ -103,6 +120,31 @@ def test_the_clauses_of_a_statement():
 def test_what_is_wrong_is_said_in_sparks_words(events, sql, message):
     with pytest.raises(ProgramError, match=f"(?s){message}"):
         events.plan(f"{sql};")
+
+
+@pytest.mark.parametrize(
+    ("python", "message"),
+    [
+        ('TO("here", "events", ["z"], "s")', r"definitions.py:4:1: \[AUTOCDC_KEY_NOT_IN_SELECTED_SCHEMA\]"),
+        ('TO("here", "events", ["k"], "s", "v")', "definitions.py:4:1: apply_as_deletes .* has type INT"),
+        (
+            'TO("gone", "events", ["k"], "s")',
+            r"definitions.py:4:1: flow .*\.gone goes into .*\.gone, which the project doesn't define",
+        ),
+        (
+            'dp.create_sink("out", "parquet", {"path": "/nowhere"}); TO("out", "events", ["k"], "s")',
+            "definitions.py:4:1: AUTO CDC into sink out, which takes rows and takes none back",
+        ),
+    ],
+)
+def test_what_is_wrong_in_python_has_its_place(events, python, message):
+    text = (
+        "from pyspark import pipelines as dp\nTO = dp.create_auto_cdc_flow\n"
+        f'dp.create_streaming_table("here")\n{python}\n'
+    )
+    events.write(text, "definitions.py")
+    with pytest.raises(ProgramError, match=message):
+        events.plan("CREATE STREAMING TABLE raw AS SELECT * FROM STREAM(events);")
 
 
 def test_names_that_only_type_2_has_may_be_columns_of_type_1(events):
