@@ -91,11 +91,13 @@ class Log(ABC):
     def since(self, schema: pa.Schema, known: Files | None, streamed: bool) -> Changed:
         """What its log says of later versions. Raises Lost where that can't be known, Error."""
 
-    def look(self, schema: pa.Schema, streamed: bool, known: Files | None, compared: bool) -> Changed:
+    def look(
+        self, schema: pa.Schema, streamed: bool, known: Files | None, compared: bool, twice: bool = False
+    ) -> Changed:
         """schema: of the rows that are wanted. known: of the last look; empty: there was none.
 
-        streamed: whether the table may only grow. compared: whether all of it may be read where its changes
-        can't be. Raises Error, StateError where they can't be.
+        streamed: whether the table may only grow; twice: or may for others that read it. compared: whether
+        all of it may be read where its changes can't be. Raises Error, StateError where they can't be.
         """
         if known == {}:
             return self.whole(schema)
@@ -104,7 +106,7 @@ class Log(ABC):
         except Lost as error:
             if compared and not streamed:
                 return self.whole(schema)
-            less = "" if streamed else _COMPARED
+            less = "" if streamed or twice else _COMPARED
             what = f"what has changed can't be read: {error}; {_ADVICE}{less}"
             raise StateError(f"table {self.name}: {what}") from None
         if streamed and changed.gone.pieces:

@@ -32,7 +32,7 @@ class Asking:
             before = None if is_of_log(known) else known
             return look(self.spark, table, before)
         log = log_of(shown(table.name), table.logged)
-        changed = log.look(schema, table.streamed, known, compared)
+        changed = log.look(schema, table.streamed, known, compared, table.twice)
         return changed.arrived(known, self._rows)
 
     def _rows(self, pieces: Rows) -> object:

@@ -58,12 +58,15 @@ class Spec:
         return given if scheme_of(given) is not None else local_path(given)
 
     def files(self) -> list[Path]:
-        """Those that define the pipeline, glob by glob. Raises Error for any but SQL and Python."""
+        """Those that define the pipeline, glob by glob. Raises Error for none, and for other languages."""
         found: dict[Path, None] = {}
         for glob in self.read.globs:
             for file in sorted(self.root.glob(glob)):
                 if file.is_file() and "__pycache__" not in file.parts:
                     found[file] = None
+        if not found:
+            named = ", ".join(glob.removesuffix("/*") for glob in self.read.globs)  # as the spec spells them
+            raise Error(f"{self.path}: its libraries name no file in {self.root}: {named}")
         for file in found:
             if file.suffix not in (".sql", ".py"):
                 raise Error(

@@ -159,6 +159,10 @@ def test_entries_that_a_log_has_no_more(tmp_path):
     with pytest.raises(StateError, match=r"table t: .* its log has no entry 1 any more; --full-refresh-all"):
         look(tmp_path, known)
     assert look(tmp_path, known, compared=True).added.table().num_rows == 11
+    for ways in ((False, False), (False, True), (True, True)):  # comparing is of no use to what streams it
+        with pytest.raises(StateError, match="its log has no entry 1 any more") as error:
+            DeltaLog("t", str(tmp_path)).look(SCHEMA, ways[0], known, False, twice=ways[1])
+        assert ("--fallback full" in str(error.value)) == (not any(ways))
 
 
 def test_a_cleaned_entry_that_was_read_isnt_missed(tmp_path):

@@ -29,6 +29,16 @@ def test_a_spec_of_this_directory_or_one_around_it(tmp_path, monkeypatch):
         found.files()
 
 
+def test_libraries_that_name_no_file(tmp_path):
+    found = read_spec(
+        spec(tmp_path, "name: x\nstorage: file:///y\nlibraries:\n  - glob:\n      include: t/**\n")
+    )
+    with pytest.raises(
+        Error, match=rf"spark-pipeline.yml: its libraries name no file in {tmp_path}: t/\*\*$"
+    ):
+        found.files()
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
