@@ -5,7 +5,6 @@ FROM source KEYS (…) [APPLY AS DELETE WHEN condition] SEQUENCE BY expression [
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from pyspark.errors import PySparkException
@@ -14,6 +13,7 @@ from pyspark.sql import SparkSession
 from dbsp.circuits.errors import ProgramError
 from dbsp.declared.project.changes import DELETES, SEQUENCE
 from dbsp.declared.project.datasets import Changes, Clause, Place
+from dbsp.declared.spark.scala import each
 from dbsp.sql.text.source import as_it_is
 from dbsp.sql.text.tokens import Cursor, tokens
 
@@ -105,10 +105,10 @@ def changes_of(spark: SparkSession, flow: Any, place: Place, said: tuple[Clause,
         source,
         sequence,
         deletes,
-        tuple(_named(names, key.name()) for key in _each(arguments.keys())),
+        tuple(_named(names, key.name()) for key in each(arguments.keys())),
         tuple(names[: -(_OWN_OF_HISTORY if history else _OWN)]),
         history,
-        tuple(map(str, _each(tracked.get()))) if history else (),
+        tuple(map(str, each(tracked.get()))) if history else (),
     )
 
 
@@ -157,9 +157,3 @@ def _names(flow: Any) -> list[str]:
 def _named(names: list[str], key: str) -> str:
     """A key as its column spells it."""
     return next(name for name in names if name.lower() == key.lower())
-
-
-def _each(values: Any) -> Iterator[Any]:
-    iterator = values.iterator()
-    while iterator.hasNext():
-        yield iterator.next()

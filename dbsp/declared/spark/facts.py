@@ -14,6 +14,7 @@ from dbsp.declared.project.datasets import Table
 from dbsp.declared.project.surroundings import Files
 from dbsp.declared.spark.loading import frame_of
 from dbsp.declared.spark.logged.analysing import DELTA_CATALOG, SPARK_CATALOG
+from dbsp.declared.spark.scala import each
 from dbsp.declared.spark.sources import files_of, is_catalogued, relation_of
 from dbsp.state.records.places import local_path, scheme_of
 
@@ -55,9 +56,9 @@ def place_of(spark: SparkSession, of: Table) -> Place | None:
     patterns = set(name if of.loaded is None else "".join(of.loaded.paths)) & _PATTERN
     if patterns or relation is None or "__CHAR_VARCHAR" in str(table._jdf.schema().json()):
         return None
-    options = {str(pair._1()) for pair in _each(relation.options())} - {"path", "serialization.format"}
+    options = {str(pair._1()) for pair in each(relation.options())} - {"path", "serialization.format"}
     location = relation.location()
-    roots = list(_each(location.rootPaths()))
+    roots = list(each(location.rootPaths()))
     plain = (
         relation.fileFormat().getClass().getSimpleName() == _PARQUET
         and location.getClass().getSimpleName() == _LISTS
@@ -103,9 +104,3 @@ def metastore_of(spark: SparkSession) -> Path | None:
     if not (found / "db.lck").exists():
         raise LookupError(str(found))
     return found
-
-
-def _each(values: Any) -> Any:
-    iterator = values.iterator()
-    while iterator.hasNext():
-        yield iterator.next()

@@ -39,6 +39,7 @@ from dbsp.declared.spark.logged.analysing import analysing, elsewhere, logged
 from dbsp.declared.spark.modules.modules import Modules, modules_of
 from dbsp.declared.spark.python import Definition, Definitions
 from dbsp.declared.spark.said import said
+from dbsp.declared.spark.scala import columns_of, each, name_of, option, pairs, spelled
 from dbsp.declared.spark.spec import Spec
 from dbsp.sql.text.source import as_it_is
 from dbsp.sql.text.tokens import Cursor, tokens
@@ -84,18 +85,16 @@ class _Reading:
             with self._of(file):
                 where = str(file.relative_to(self.spec.root))
                 registration.processSqlFile(self._text(where).text, where, self.session)
-        defining = {
-            _shown(output.identifier()).lower()
-            for output in (*_each(context.tables()), *_each(context.views()))
-        }
+        outputs = (*each(context.tables()), *each(context.views()))
+        defining = {spelled(output.identifier()).lower() for output in outputs}
         for file in files:
             with self._of(file):
                 for command in modules.get(file, ()):
                     if command.HasField("define_flow"):
                         self._define(command, file, defining)
-                for name, said in self.definitions.loaded.items():
+                for name, loaded in self.definitions.loaded.items():
                     if name not in self.loaded:
-                        self.loaded[name] = str(load(self.spark, said)._jdf.schema().asNullable().json())
+                        self.loaded[name] = str(load(self.spark, loaded)._jdf.schema().asNullable().json())
         unresolved = context.toDataflowGraph()
         self._check_destinations(unresolved)
         with self._of_changes(unresolved):
@@ -103,15 +102,15 @@ class _Reading:
         self._check(resolved)
         graph = resolved.validate(False)
         # several threads resolve flows, which come as they are done
-        flows = sorted((self._flow(flow) for flow in _each(graph.flows())), key=lambda pair: pair[1].name)
+        flows = sorted((self._flow(flow) for flow in each(graph.flows())), key=lambda pair: pair[1].name)
         by_target: dict[str, list[Flow]] = {}
         for target, flow in flows:
             by_target.setdefault(target, []).append(flow)
         defined = {
-            _name(output.identifier()): output for output in (*_each(graph.tables()), *_each(graph.views()))
+            name_of(output.identifier()): output for output in (*each(graph.tables()), *each(graph.views()))
         }
-        sinks = {_name(sink.identifier()): sink for sink in _each(graph.sinks())}
-        schemas = {_name(pair._1()): pair._2() for pair in _each(graph.inferSchemas(False))}
+        sinks = {name_of(sink.identifier()): sink for sink in each(graph.sinks())}
+        schemas = {name_of(pair._1()): pair._2() for pair in each(graph.inferSchemas(False))}
         datasets = [
             self._sink(sinks[name], by_target[name], schemas[name], defined)
             if name in sinks
@@ -149,21 +148,19 @@ class _Reading:
         except PySparkException as error:
             if "[AUTOCDC_" not in str(error):
                 raise
-            places = [
-                str(self._place(flow.origin())) for flow in _each(graph.flows()) if _is_of_changes(flow)
-            ]
+            places = [str(self._place(flow.origin())) for flow in each(graph.flows()) if _is_of_changes(flow)]
             raise ProgramError(f"{' or '.join(sorted(places))}: {said(str(error))}") from error
 
     def _check_destinations(self, graph: Any) -> None:
         """Raises ProgramError for a flow into nothing, and AUTO CDC into a sink, as Spark's run does."""
-        sinks = {_shown(sink.identifier()) for sink in _each(graph.sinks())}
-        defined = {_shown(output.identifier()) for output in (*_each(graph.tables()), *_each(graph.views()))}
-        for flow in _each(graph.flows()):
-            into, place = _shown(flow.destinationIdentifier()), self._place(flow.origin())
+        sinks = {spelled(sink.identifier()) for sink in each(graph.sinks())}
+        defined = {spelled(output.identifier()) for output in (*each(graph.tables()), *each(graph.views()))}
+        for flow in each(graph.flows()):
+            into, place = spelled(flow.destinationIdentifier()), self._place(flow.origin())
             name = into.rpartition(".")[2]
             if into not in sinks | defined:
                 raise ProgramError(
-                    f"{place}: flow {_shown(flow.identifier())} goes into {into}, which the project doesn't "
+                    f"{place}: flow {spelled(flow.identifier())} goes into {into}, which the project doesn't "
                     f"define; define it by CREATE STREAMING TABLE {name}, or "
                     f'dp.create_streaming_table("{name}")'
                 )
@@ -175,55 +172,55 @@ class _Reading:
 
     def _check(self, graph: Any) -> None:
         """Say of a flow that can't be analysed why, which the graph's own error leaves to the log."""
-        for flow in _each(graph.resolutionFailedFlows()):
-            for failure in _each(flow.failure()):
+        for flow in each(graph.resolutionFailedFlows()):
+            for failure in each(flow.failure()):
                 name = failure.getClass().getSimpleName()
                 if name not in ("UnresolvedDatasetException", "LoadTableException"):
                     why = said(str(failure.getMessage()))
-                    raise ProgramError(f"{self._place(flow.origin())}: {_shown(flow.identifier())}: {why}")
+                    raise ProgramError(f"{self._place(flow.origin())}: {spelled(flow.identifier())}: {why}")
 
     def _flow(self, flow: Any) -> tuple[str, Flow]:
         """With the name of the dataset that it is of."""
         context, result = flow.queryContext(), flow.funcResult()
-        catalog = _option(context.currentCatalog()) or self.catalog
-        database = _option(context.currentDatabase()) or self.database
-        defined = self.definitions.found.get(_shown(flow.identifier()))
+        catalog = option(context.currentCatalog()) or self.catalog
+        database = option(context.currentDatabase()) or self.database
+        defined = self.definitions.found.get(spelled(flow.identifier()))
         changes = None
-        external = set(map(_name, _each(result.usedExternalInputs())))
+        external = set(map(name_of, each(result.usedExternalInputs())))
         if defined is None:
             query, place = self._query(flow.origin())
             read = list(streamed(query))
             plain = {name for name in external if is_read_as_it_is(query, _last(name))}
         else:
-            query = f"SELECT * FROM {quoted([_definition(_shown(flow.identifier()), defined)])}"
+            query = f"SELECT * FROM {quoted([_definition(spelled(flow.identifier()), defined)])}"
             place = self._place(flow.origin())
             read = [next(streamed(f"STREAM {name}")) for name in defined.streams]
             named = (next(streamed(f"STREAM {name}")) for name in defined.tables)
             external |= {_full(parts, catalog, database) for parts in named}
             unstreamed = (next(streamed(f"STREAM {name}")) for name in defined.as_they_are)
             plain = {_full(parts, catalog, database) for parts in unstreamed} & external
-            self._check_datasets(flow, defined, set(map(_name, _each(result.inputs()))))
+            self._check_datasets(flow, defined, set(map(name_of, each(result.inputs()))))
         if flow.getClass().getSimpleName() == "StreamingFlow":
-            self.streaming.add(_name(flow.identifier()))
+            self.streaming.add(name_of(flow.identifier()))
         if _is_of_changes(flow):
             words = of_definition(query, place) if defined is not None else self._in_words(flow.origin())
             changes = changes_of(self.spark, flow, place, words)
         streams = frozenset(_full(parts, catalog, database) for parts in read)
         made = Flow(
-            _name(flow.identifier()),
+            name_of(flow.identifier()),
             query,
             place,
             catalog,
             database,
             streams,
             frozenset(external),
-            frozenset(map(_name, _each(result.inputs()))),
-            _columns(flow.schema()),
-            {key: value for key, value in _pairs(flow.sqlConf()).items() if key.startswith("spark.sql.")},
+            frozenset(map(name_of, each(result.inputs()))),
+            columns_of(flow.schema()),
+            {key: value for key, value in pairs(flow.sqlConf()).items() if key.startswith("spark.sql.")},
             changes,
             frozenset(external - streams | plain),
         )
-        return _name(flow.destinationIdentifier()), made
+        return name_of(flow.destinationIdentifier()), made
 
     def _check_datasets(self, flow: Any, defined: Definition, inputs: set[str]) -> None:
         """Raises ProgramError where Spark takes the table that an earlier run has left for a dataset that a
@@ -239,13 +236,13 @@ class _Reading:
 
     def _query(self, origin: Any) -> tuple[str, Place]:
         """The query of a statement, and where it begins."""
-        statement = str(_option(origin.sqlText()))
+        statement = str(option(origin.sqlText()))
         start = _query_start(statement, self._place(origin))
         return statement[start:], self._place(origin, statement[:start])
 
     def _in_words(self, origin: Any) -> tuple[Clause, Clause, Clause]:
         """What the statement of an AUTO CDC flow says."""
-        statement = str(_option(origin.sqlText()))
+        statement = str(option(origin.sqlText()))
         return in_words(statement, lambda at: self._place(origin, statement[:at]))
 
     def _text(self, file: str) -> Read:
@@ -256,24 +253,24 @@ class _Reading:
 
     def _place(self, origin: Any, before: str = "") -> Place:
         """before: what of the statement comes before it."""
-        file, statement = str(_option(origin.filePath())), str(_option(origin.sqlText()) or "")
+        file, statement = str(option(origin.filePath())), str(option(origin.sqlText()) or "")
         if not statement:  # of a function in Python
             path = Path(file)
             shorter = path.relative_to(self.spec.root) if path.is_relative_to(self.spec.root) else path
-            return Place(str(shorter), int(_option(origin.line()) or 1), 1)
+            return Place(str(shorter), int(option(origin.line()) or 1), 1)
         text = self._text(file).text
         return Place(file, *as_it_is(text, file).position(self._start(origin, text, statement) + len(before)))
 
     def _start(self, origin: Any, text: str, statement: str) -> int:
         """Where a statement begins in its file's text."""
-        return max(text.find(statement, max(int(_option(origin.startPosition()) or 0) - 1, 0)), 0)
+        return max(text.find(statement, max(int(option(origin.startPosition()) or 0) - 1, 0)), 0)
 
     def _expectations(self, origin: Any) -> tuple[Clause, ...]:
         """Of the dataset that a statement defines."""
-        statement = str(_option(origin.sqlText()) or "")
+        statement = str(option(origin.sqlText()) or "")
         if not statement:
             return ()
-        read = self._text(str(_option(origin.filePath())))
+        read = self._text(str(option(origin.filePath())))
         start = self._start(origin, read.text, statement)
         return read.within(start, start + len(statement))
 
@@ -288,21 +285,21 @@ class _Reading:
                 expectations=self._expectations(output.origin()),
             )
         assert schema is not None
-        parts = [str(part) for part in _each(output.identifier().nameParts())]
-        given = _option(output.specifiedSchema()) or schema.asNullable()
+        parts = [str(part) for part in each(output.identifier().nameParts())]
+        given = option(output.specifiedSchema()) or schema.asNullable()
         listed = Catalog(self.spark).in_order(parts, given)
         return Dataset(
             name,
             STREAMING_TABLE if output.isStreamingTable() else MATERIALIZED_VIEW,
             place,
             tuple(flows),
-            _columns(listed),
+            columns_of(listed),
             str(listed.toDDL()),
-            _option(output.comment()),
-            _pairs(output.properties()),
-            [str(each) for each in _each(_option(output.partitionCols()) or ())],
-            [str(each) for each in _each(_option(output.clusterCols()) or ())],
-            _option(output.format()),
+            option(output.comment()),
+            pairs(output.properties()),
+            list(map(str, each(option(output.partitionCols()) or ()))),
+            list(map(str, each(option(output.clusterCols()) or ()))),
+            option(output.format()),
             logged=elsewhere(self.spark, parts),
             expectations=self._expectations(output.origin()),
         )
@@ -310,7 +307,7 @@ class _Reading:
     def _sink(self, sink: Any, flows: list[Flow], schema: Any, defined: Mapping[str, Any]) -> Dataset:
         """A name of a sink has no catalogue; here it has that of the pipeline, as a table of it would."""
         place = self._place(sink.origin())
-        given = _shown(sink.identifier())
+        given = spelled(sink.identifier())
         name = quoted([self.catalog, self.database, given])
         if name in defined:
             raise ProgramError(f"{place}: not supported yet: sink {given}, as a dataset has that name, too")
@@ -320,15 +317,15 @@ class _Reading:
                     f"{flow.place}: sink {given} takes the rows of streams, and this flow reads none; "
                     "read by spark.readStream.table(...), not spark.table(...)"
                 )
-        if any(dict(flow.columns) != _columns(schema) for flow in flows):
+        if any(dict(flow.columns) != columns_of(schema) for flow in flows):
             raise ProgramError(
                 f"{place}: not supported yet: flows into sink {given} with other columns, or types, than "
                 "each other; give each a sink of its own"
             )
         return Dataset(
-            *(name, SINK, place, tuple(flows), _columns(schema), str(schema.asNullable().toDDL())),
+            *(name, SINK, place, tuple(flows), columns_of(schema), str(schema.asNullable().toDDL())),
             format=str(sink.format()),
-            options=_pairs(sink.options()),
+            options=pairs(sink.options()),
         )
 
     def _tables(self, datasets: list[Dataset]) -> tuple[Table, ...]:
@@ -379,46 +376,14 @@ def _in_order(datasets: list[Dataset]) -> tuple[Dataset, ...]:
     return tuple(by_name[name] for name in TopologicalSorter(read).static_order())
 
 
-def _each(values: Any) -> Iterator[Any]:
-    if values == ():
-        return
-    iterator = values.iterator()
-    while iterator.hasNext():
-        yield iterator.next()
-
-
 def _is_of_changes(flow: Any) -> bool:
     """Whether it is one of AUTO CDC, resolved or not."""
     return str(flow.getClass().getSimpleName()).startswith("AutoCdc")
 
 
-def _pairs(values: Any) -> dict[str, str]:
-    return {str(pair._1()): str(pair._2()) for pair in _each(values)}
-
-
-def _option(value: Any) -> Any:
-    return value.get() if value.isDefined() else None
-
-
-def _name(identifier: Any) -> str:
-    return quoted([str(part) for part in _each(identifier.nameParts())])
-
-
 def _last(name: str) -> str:
     """Of a quoted name its last part, as it is."""
     return name[:-1].rpartition(".`")[2].lstrip("`").replace("``", "`")
-
-
-def _shown(identifier: Any) -> str:
-    return str(identifier.unquotedString())
-
-
-def _columns(schema: Any) -> dict[str, str]:
-    # the collation that a text has anyway is said of those that a StructType of PySpark's declares
-    return {
-        str(field.name()): str(field.dataType().sql()).replace(" COLLATE UTF8_BINARY", "")
-        for field in schema.fields()
-    }
 
 
 def _full(parts: list[str], catalog: str, database: str) -> str:

@@ -22,6 +22,7 @@ from dbsp.circuits.errors import Error
 from dbsp.declared.project.datasets import Table, shown
 from dbsp.declared.project.surroundings import Arrived, Files, news
 from dbsp.declared.spark.loading import frame_of
+from dbsp.declared.spark.scala import each, pairs
 
 _CATALOGUED = 2  # dots of a name in full: catalog, database, table
 _INDEXES = ("InMemoryFileIndex", "CatalogFileIndex", "MetadataLogFileIndex")  # Spark's own lists of files
@@ -98,19 +99,13 @@ def _of_files(spark: SparkSession, table: DataFrame, relation: Any, files: list[
     """The table's rows that are in these of its files, whatever has come meanwhile."""
     if not files:
         return table.limit(0)
-    options = {str(pair._1()): str(pair._2()) for pair in _each(relation.options())}
+    options = pairs(relation.options())
     options.pop("path", None)
-    roots = list(_each(relation.location().rootPaths()))
+    roots = list(each(relation.location().rootPaths()))
     if len(roots) == 1:  # a partition's values are in the directories below it
         options["basePath"] = str(roots[0].toString())
     reader = spark.read.format(str(relation.fileFormat().shortName())).options(**options).schema(table.schema)
     return reader.load(list(map(unquote, files))).select(*(f"`{name}`" for name in table.columns))
-
-
-def _each(values: Any) -> Any:
-    iterator = values.iterator()
-    while iterator.hasNext():
-        yield iterator.next()
 
 
 def _first_line(error: PySparkException) -> str:
