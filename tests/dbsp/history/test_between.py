@@ -98,7 +98,7 @@ def test_it_reads_what_changed_and_not_the_view(monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setattr(
             p.store.segments, "open", lambda chunk, *more: opened.append(chunk.rows) or read(chunk, *more)
         )
-        p.store.segments._opened.clear()
+        p.store.segments.kept.forget({*p.store.segments.kept.segments})
         assert len(p.changes("all_votes", since="then")) == 4
         assert sum(opened) == 4
 

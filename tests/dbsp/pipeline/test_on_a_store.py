@@ -43,7 +43,7 @@ from tests.servers.s3 import ENVIRONMENT, Request, Server
 pytestmark = pytest.mark.slow
 LAST, RETAIN = 9, 3
 BASE = 4
-STRIDE = 1 if settings.default.max_examples > QUICK else 4  # of the requests that are disturbed
+STRIDE = 1 if settings.default.max_examples > QUICK else 3  # of the requests that are disturbed
 
 
 @pytest.fixture(autouse=True)
