@@ -144,7 +144,7 @@ def _columns(
         if cursor.sees("CONSTRAINT") and cursor.ahead(2).upper == "EXPECT":
             cursor.at += 3
             found = expectation(cursor)
-            expectations += [found] if found is not None else []
+            expectations += [] if found.counts else [found]
         elif cursor.sees("CONSTRAINT") and cursor.ahead(2).upper in ("PRIMARY", "FOREIGN"):
             cursor.at += 2
             if cursor.accept("PRIMARY", "KEY"):

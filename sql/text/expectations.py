@@ -15,33 +15,20 @@ from dbsp.sql.text.tokens import Cursor, Slice
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """fails: whether a row that doesn't meet it fails the step; else it is left out."""
+    """fails: whether a row that doesn't meet it fails the step; counts: whether it stays, and counts. Else it
+    is left out.
+    """
 
     name: str
     condition: Slice
     fails: bool
+    counts: bool = False
 
 
-def expectation(cursor: Cursor) -> Expectation | None:
-    """After CONSTRAINT name EXPECT. None where it only counts what it finds, which is not done here."""
-    first, (name, condition) = cursor.ahead(-2), named_condition(cursor)
-    if not cursor.accept("ON", "VIOLATION"):
-        cursor.ignore(
-            f"expectation '{name}'",
-            "rows that don't meet it stay; add ON VIOLATION DROP ROW or FAIL UPDATE",
-            first,
-        )
-        return None
-    if cursor.accept("DROP", "ROW"):
-        return Expectation(name, condition, False)
-    if not cursor.accept("FAIL", "UPDATE"):
-        cursor.fail(f"unknown violation {cursor.next}; ON VIOLATION is DROP ROW or FAIL UPDATE")
-    return Expectation(name, condition, True)
-
-
-def named_condition(cursor: Cursor) -> tuple[str, Slice]:
-    """Of an expectation, after EXPECT; the cursor is behind it then."""
-    name = cursor.ahead(-2).text.strip("`")
+def expectation(cursor: Cursor) -> Expectation:
+    """After CONSTRAINT name EXPECT."""
+    first = cursor.ahead(-2)
+    name = first.text.strip("`")
     if cursor.next.text != "(":
         cursor.fail(f"expectation '{name}' has its condition in parentheses: EXPECT (x > 0)")
     opened = cursor.take()
@@ -51,7 +38,19 @@ def named_condition(cursor: Cursor) -> tuple[str, Slice]:
         depth += (closed.text == "(") - (closed.text == ")")
     if depth:
         cursor.fail("expected ), found the end")
-    return name, Slice(cursor.source.text[opened.stop : closed.start], opened.stop)
+    condition = Slice(cursor.source.text[opened.stop : closed.start], opened.stop)
+    if not cursor.accept("ON", "VIOLATION"):
+        cursor.ignore(
+            f"expectation '{name}'",
+            "rows that don't meet it stay; add ON VIOLATION DROP ROW or FAIL UPDATE",
+            first,
+        )
+        return Expectation(name, condition, False, counts=True)
+    if cursor.accept("DROP", "ROW"):
+        return Expectation(name, condition, False)
+    if not cursor.accept("FAIL", "UPDATE"):
+        cursor.fail(f"unknown violation {cursor.next}; ON VIOLATION is DROP ROW or FAIL UPDATE")
+    return Expectation(name, condition, True)
 
 
 def checked(

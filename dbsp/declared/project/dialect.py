@@ -9,12 +9,12 @@ to keep (`sql/text/expectations.py`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dbsp.circuits.errors import ProgramError
 from dbsp.declared.project.datasets import Clause, Dataset, Place
-from dbsp.sql.text.expectations import Expectation, expectation, named_condition
+from dbsp.sql.text.expectations import Expectation, expectation
 from dbsp.sql.text.source import Source, as_it_is
 from dbsp.sql.text.tokens import Cursor, Token, tokens
 
@@ -62,28 +62,25 @@ def read_text(text: str, file: str) -> Read:
 
 def expected(dataset: Dataset) -> list[Expectation]:
     """What a dataset's expectations ask for; those that ask for nothing but to be counted are left out."""
-    found = []
-    for clause in dataset.expectations:
-        source = as_it_is(clause.text, clause.place.file)
-        cursor = Cursor(source, tokens(source))
-        cursor.at += 3
-        found.append(expectation(cursor))
-    return [one for one in found if one is not None]
+    return [one for _, one in _read(dataset) if not one.counts]
 
 
 def counted(dataset: Dataset) -> dict[str, Clause]:
     """The conditions of those that ask for nothing but to be counted, by their names."""
-    found = {}
+    return {one.name: condition for condition, one in _read(dataset) if one.counts}
+
+
+def _read(dataset: Dataset) -> Iterator[tuple[Clause, Expectation]]:
+    """A dataset's expectations, with the places of their conditions."""
     for clause in dataset.expectations:
-        source = as_it_is(clause.text, clause.place.file)
+        source, place = as_it_is(clause.text, clause.place.file), clause.place
         cursor = Cursor(source, tokens(source))
-        cursor.at += 3
-        name, condition = named_condition(cursor)
-        if not cursor.sees("ON", "VIOLATION"):
-            line, column = source.position(condition.start)
-            place, within = clause.place, clause.place.column - 1 if line == 1 else 0
-            found[name] = Clause(condition.text, Place(place.file, place.line + line - 1, column + within))
-    return found
+        cursor.at += len(("CONSTRAINT", "name", "EXPECT"))
+        one = expectation(cursor)
+        line, column = source.position(one.condition.start)
+        within = place.column - 1 if line == 1 else 0
+        at = Place(place.file, place.line + line - 1, column + within)
+        yield Clause(one.condition.text, at), one
 
 
 def _elements(cursor: Cursor) -> list[list[Token]]:

@@ -15,6 +15,7 @@ from dbsp.declared.project.datasets import Dataset, shown
 from dbsp.declared.spark.logged.analysing import SPARK_CATALOG
 from dbsp.declared.spark.logged.delta import check_delta, is_delta, register
 from dbsp.declared.spark.logged.iceberg import check_iceberg
+from dbsp.declared.spark.scala import columns_of, option, pairs
 from dbsp.declared.tables.delta import DELTA
 from dbsp.state.records.places import local_path, scheme_of
 
@@ -67,21 +68,15 @@ class Catalog:
         """The columns that a table is to have, in the order of those that it has: new ones come last, as
         Spark alters it. parts: of its name. wanted: a StructType.
         """
-        jvm: Any = self.spark._jvm
-        if parts[0] != OWN:
-            return wanted
-        identifier = jvm.org.apache.spark.sql.catalyst.TableIdentifier(parts[-1], jvm.scala.Some(parts[-2]))
-        if not self._catalog().tableExists(identifier):
+        if parts[0] != OWN or not self._catalog().tableExists(identifier := self._identifier(parts)):
             return wanted
         metadata = self._catalog().getTableMetadata(identifier)
-        if (
-            metadata.partitionColumnNames().nonEmpty()
-        ):  # last in the catalogue, wherever the definition has them
+        # columns of partitions are last there, wherever the definition has them
+        if metadata.partitionColumnNames().nonEmpty():
             return wanted
-        had = [str(field.name()) for field in metadata.schema().fields()]
-        names = [str(field.name()) for field in wanted.fields()]
-        ordered = jvm.org.apache.spark.sql.types.StructType()
-        for name in [*(each for each in had if each in names), *(each for each in names if each not in had)]:
+        had, names = columns_of(metadata.schema()), columns_of(wanted)
+        ordered = self.spark._jvm.org.apache.spark.sql.types.StructType()
+        for name in (*(one for one in had if one in names), *(one for one in names if one not in had)):
             ordered = ordered.add(wanted.apply(name))
         return ordered
 
@@ -104,7 +99,7 @@ class Catalog:
 
     def is_there(self, dataset: Dataset) -> bool:
         """Whether the catalogue has the table, whoever can read its format."""
-        return bool(self._catalog().tableExists(self._identifier(dataset)))
+        return bool(self._catalog().tableExists(self._identifier(self._parts(dataset))))
 
     def refresh(self, dataset: Dataset, repaired: bool) -> None:
         """Let the session see the files as they are. repaired: whether directories came or went."""
@@ -126,7 +121,7 @@ class Catalog:
         if dataset.comment is not None:
             clauses.append(f"COMMENT {_text(dataset.comment)}")
         if dataset.properties:
-            clauses.append(f"TBLPROPERTIES ({_pairs(dataset.properties)})")
+            clauses.append(f"TBLPROPERTIES ({_listed_pairs(dataset.properties)})")
         kept = self._set_aside(dataset) if ours else None
         try:
             self.spark.sql(" ".join(clauses))
@@ -165,16 +160,10 @@ class Catalog:
     def _bring_properties(self, dataset: Dataset) -> None:
         """Those that the project says, and its comment; others stay, as Spark leaves them."""
         metadata = self._metadata(dataset)
-        have = metadata.properties()
-        others = {
-            name: value
-            for name, value in (dataset.properties or {}).items()
-            if not have.contains(name) or str(have.apply(name)) != value
-        }
+        others = dict((dataset.properties or {}).items() - pairs(metadata.properties()).items())
         if others:
-            self.spark.sql(f"ALTER TABLE {dataset.name} SET TBLPROPERTIES ({_pairs(others)})")
-        said = str(metadata.comment().get()) if metadata.comment().isDefined() else ""
-        if dataset.comment is not None and dataset.comment != said:
+            self.spark.sql(f"ALTER TABLE {dataset.name} SET TBLPROPERTIES ({_listed_pairs(others)})")
+        if dataset.comment is not None and dataset.comment != (option(metadata.comment()) or ""):
             self.spark.sql(f"COMMENT ON TABLE {dataset.name} IS {_text(dataset.comment)}")
 
     def _parsed(self, dataset: Dataset) -> Any:
@@ -204,11 +193,11 @@ class Catalog:
         return Path(_local(dataset, str(self._metadata(dataset).location().toString())))
 
     def _metadata(self, dataset: Dataset) -> Any:
-        return self._catalog().getTableMetadata(self._identifier(dataset))
+        return self._catalog().getTableMetadata(self._identifier(self._parts(dataset)))
 
-    def _identifier(self, dataset: Dataset) -> Any:
+    def _identifier(self, parts: Sequence[str]) -> Any:
         jvm: Any = self.spark._jvm
-        _, database, name = self._parts(dataset)
+        _, database, name = parts
         return jvm.org.apache.spark.sql.catalyst.TableIdentifier(name, jvm.scala.Some(database))
 
     def _catalog(self) -> Any:
@@ -240,7 +229,7 @@ def _listed(names: object) -> str:
     return ", ".join("`" + name.replace("`", "``") + "`" for name in names)
 
 
-def _pairs(properties: Mapping[str, str]) -> str:
+def _listed_pairs(properties: Mapping[str, str]) -> str:
     return ", ".join(f"{_text(name)} = {_text(value)}" for name, value in properties.items())
 
 

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from dbsp.circuits.errors import ProgramError
 from dbsp.declared.project.changes import DELETES, SEQUENCE
 from dbsp.declared.project.datasets import Changes, Clause, Place
-from dbsp.declared.spark.scala import each
+from dbsp.declared.spark.scala import each, option
 from dbsp.sql.text.source import as_it_is
 from dbsp.sql.text.tokens import Cursor, tokens
 
@@ -117,14 +117,10 @@ def _check_clauses(spark: SparkSession, flow: Any, said: tuple[Clause, Clause, C
     words of its merge.
     """
     _, sequence, deletes = said
-    arguments, condition = flow.changeArgs(), flow.changeArgs().deleteCondition()
+    arguments = flow.changeArgs()
     for clause, words, given in (
         (sequence, "sequence_by (SEQUENCE BY)", arguments.sequencing()),
-        (
-            deletes,
-            "apply_as_deletes (APPLY AS DELETE WHEN)",
-            condition.get() if condition.isDefined() else None,
-        ),
+        (deletes, "apply_as_deletes (APPLY AS DELETE WHEN)", option(arguments.deleteCondition())),
     ):
         if given is None:
             continue

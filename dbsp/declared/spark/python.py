@@ -15,11 +15,11 @@ from typing import Any
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from dbsp.circuits.errors import ProgramError
 from dbsp.declared.project.changes import DELETES, SEQUENCE
 from dbsp.declared.project.datasets import Loaded, quoted
 from dbsp.declared.spark.loading import name_loaded
 from dbsp.declared.spark.modules.messages import digest_of, messages_of
+from dbsp.declared.spark.modules.planning import no_query
 from dbsp.declared.spark.said import HIDDEN
 
 
@@ -88,14 +88,14 @@ class Definitions:
         self.registering.handle(sent.SerializeToString())
         name = _spelled(self.registering.graph(self.graph).flows().last().identifier().nameParts())
         plan = self.registering.plan(relation.SerializeToString())
-        own = [(one.name, self._is_one(one.name, datasets)) for one in tables]
+        own = [one for one in tables if self._is_one(one.name, datasets)]
         self.found[name] = Definition(
             plan,
             digest,
             tuple(one.name for one in tables if one.streamed),
-            tuple(each for each, is_one in own if not is_one),
+            tuple(one.name for one in tables if one not in own),
             tuple(one.name for one in tables if not one.streamed),
-            tuple(one.name for one, (_, is_one) in zip(tables, own, strict=True) if is_one and one.in_text),
+            tuple(one.name for one in own if one.in_text),
         )
 
     def _named(self, reads: Sequence[Any], datasets: Collection[str]) -> Iterator[_Relation]:
@@ -112,11 +112,8 @@ class Definitions:
         given = {alias.alias.lower() for alias in messages_of(relation, "SubqueryAlias")}
         for sql in messages_of(relation, "SQL"):
             for kind, *parts in map(list, self.registering.relations(sql.query)):
-                if kind == "c":  # in Spark's words
-                    raise ProgramError(
-                        f"[UNSUPPORTED_PIPELINE_SPARK_SQL_COMMAND] '{parts[0]}' is not supported in "
-                        'spark.sql("...") API in Spark Declarative Pipeline.'
-                    )
+                if kind == "c":  # which its first word didn't tell
+                    raise no_query(parts[0])
                 if len(parts) > 1 or parts[0].lower() not in given:
                     yield _Relation(quoted(parts), kind == "s", in_text=True)
 

@@ -68,7 +68,6 @@ class _Reading:
         self.catalog = spec.read.catalog or spark.catalog.currentCatalog()
         self.database = spec.read.database or spark.catalog.currentDatabase()
         self.texts: dict[str, Read] = {}
-        self.streaming: set[str] = set()
 
     def read(self, files: list[Path], modules: Modules) -> Project:
         conf = self.jvm.PythonUtils.toScalaMap(dict(self.spec.read.configuration))
@@ -101,6 +100,7 @@ class _Reading:
             resolved = self.definitions.resolve(unresolved)
         self._check(resolved)
         graph = resolved.validate(False)
+        self._check_sinks(graph)
         # several threads resolve flows, which come as they are done
         flows = sorted((self._flow(flow) for flow in each(graph.flows())), key=lambda pair: pair[1].name)
         by_target: dict[str, list[Flow]] = {}
@@ -170,6 +170,17 @@ class _Reading:
                     f'is a streaming table: dp.create_streaming_table("{name}")'
                 )
 
+    def _check_sinks(self, graph: Any) -> None:
+        """Raises ProgramError for a flow into a sink that reads no stream: Spark's run fails in a cast."""
+        sinks = {name_of(sink.identifier()) for sink in each(graph.sinks())}
+        for flow in each(graph.flows()):
+            into = flow.destinationIdentifier()
+            if name_of(into) in sinks and str(flow.getClass().getSimpleName()) != "StreamingFlow":
+                raise ProgramError(
+                    f"{self._place(flow.origin())}: sink {spelled(into)} takes the rows of streams, and this "
+                    "flow reads none; read by spark.readStream.table(...), not spark.table(...)"
+                )
+
     def _check(self, graph: Any) -> None:
         """Say of a flow that can't be analysed why, which the graph's own error leaves to the log."""
         for flow in each(graph.resolutionFailedFlows()):
@@ -200,8 +211,6 @@ class _Reading:
             unstreamed = (next(streamed(f"STREAM {name}")) for name in defined.as_they_are)
             plain = {_full(parts, catalog, database) for parts in unstreamed} & external
             self._check_datasets(flow, defined, set(map(name_of, each(result.inputs()))))
-        if flow.getClass().getSimpleName() == "StreamingFlow":
-            self.streaming.add(name_of(flow.identifier()))
         if _is_of_changes(flow):
             words = of_definition(query, place) if defined is not None else self._in_words(flow.origin())
             changes = changes_of(self.spark, flow, place, words)
@@ -311,12 +320,6 @@ class _Reading:
         name = quoted([self.catalog, self.database, given])
         if name in defined:
             raise ProgramError(f"{place}: not supported yet: sink {given}, as a dataset has that name, too")
-        for flow in flows:
-            if flow.name not in self.streaming:
-                raise ProgramError(
-                    f"{flow.place}: sink {given} takes the rows of streams, and this flow reads none; "
-                    "read by spark.readStream.table(...), not spark.table(...)"
-                )
         if any(dict(flow.columns) != columns_of(schema) for flow in flows):
             raise ProgramError(
                 f"{place}: not supported yet: flows into sink {given} with other columns, or types, than "
@@ -339,8 +342,11 @@ class _Reading:
         tables = []
         for name, ways in sorted(read.items()):
             loaded = self.definitions.loaded.get(name)
-            rows = self.spark.table(name) if loaded is None else load(self.spark, loaded)
-            ddl = str(rows._jdf.schema().asNullable().toDDL())
+            if loaded is None:
+                schema = self.spark.table(name)._jdf.schema().asNullable()
+            else:  # known since its flow was defined
+                schema = self.jvm.org.apache.spark.sql.types.DataType.fromJson(self.loaded[name])
+            ddl = str(schema.toDDL())
             found = logged(self.spark, next(streamed(f"STREAM {name}"))) if loaded is None else None
             tables += [Table(name, ddl, stream, found, len(ways) > 1, loaded) for stream in sorted(ways)]
         return tuple(tables)

@@ -121,11 +121,16 @@ def _execute(command: Any, *_: object, **__: object) -> tuple[None, dict[str, An
     query = next(messages_of(command.sql_command, "SQL")).query
     word = tokens(as_it_is(query, "query"))[0].upper
     if word in _COMMANDS:
-        raise ProgramError(
-            f"[UNSUPPORTED_PIPELINE_SPARK_SQL_COMMAND] '{word}' is not supported in spark.sql(\"...\") API "
-            "in Spark Declarative Pipeline."
-        )
+        raise no_query(word)
     return None, {}, None
+
+
+def no_query(command: str) -> ProgramError:
+    """The refusal of a text in SQL, in Spark's words."""
+    return ProgramError(
+        f"[UNSUPPORTED_PIPELINE_SPARK_SQL_COMMAND] '{command}' is not supported in spark.sql(\"...\") API "
+        "in Spark Declarative Pipeline."
+    )
 
 
 def _analyze(method: str, **_: object) -> None:
