@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from confluent_kafka import KafkaException
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import AdminClient, NewTopic
 
 from tests.servers.jars import BROKER, connector, java
 from tests.servers.jvm import SHORT
 from tests.servers.missing import missing
 from tests.servers.ports import free_port
 
-# one that was killed is known again when its session is over
+# one that was killed is known again when its session is over; one that is only slow must not lose it
 _SETTINGS = """
 process.roles=broker,controller
 node.id=1
@@ -39,7 +39,7 @@ transaction.state.log.min.isr=1
 transaction.state.log.num.partitions=1
 transaction.abort.timed.out.transaction.cleanup.interval.ms=200
 group.initial.rebalance.delay.ms=0
-broker.session.timeout.ms=1000
+broker.session.timeout.ms=3000
 broker.heartbeat.interval.ms=200
 """
 _CLUSTER = "AAAAAAAAAAAAAAAAAAAAAQ"
@@ -47,7 +47,7 @@ _CLUSTER = "AAAAAAAAAAAAAAAAAAAAAQ"
 
 @dataclass
 class Broker:
-    """Topics are made when they are first written, of two partitions."""
+    """Topics that a program writes are made when they are first written, of two partitions."""
 
     root: Path
     port: int
@@ -67,17 +67,29 @@ class Broker:
     def start(self) -> None:
         """And wait until it leads the partitions that it has: what died begins by looking at them."""
         self.process = self._run("kafka.Kafka", "server.properties")
+        self._wait()
+
+    def have(self, topic: str) -> None:
+        """The topic is there, and each of its partitions led: what is sent next waits for nothing."""
+        admin = AdminClient({"bootstrap.servers": self.servers})
+        with suppress(KafkaException):  # it is there
+            admin.create_topics([NewTopic(topic)])[topic].result()
+        self._wait(topic)
+
+    def _wait(self, *topics: str) -> None:
         deadline = time.monotonic() + 180
-        while not self._leads():
-            assert self.process.poll() is None and time.monotonic() < deadline, self.log()
+        while not self._leads(*topics):
+            died = self.process is None or self.process.poll() is not None
+            assert not died and time.monotonic() < deadline, self.log()
             time.sleep(0.05)
 
-    def _leads(self) -> bool:
+    def _leads(self, *topics: str) -> bool:
         with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
             settings = {"bootstrap.servers": self.servers, "log_level": 0}
             with suppress(KafkaException):
-                topics = AdminClient(settings).list_topics(timeout=1).topics.values()
-                return all(part.leader >= 0 for topic in topics for part in topic.partitions.values())
+                found = AdminClient(settings).list_topics(timeout=1).topics
+                led = (part.leader >= 0 for topic in found.values() for part in topic.partitions.values())
+                return found.keys() >= set(topics) and all(led)
         return False
 
     def empty(self) -> None:
@@ -150,6 +162,7 @@ def _place(row: Any) -> tuple[int, int]:
 
 def send(spark: Any, broker: Broker, topic: str, sent: list[tuple[str | None, str | None]]) -> None:
     """Keys and values, in this order of each key: by one task."""
+    broker.have(topic)
     frame = spark.createDataFrame(sent, "key STRING, value STRING").coalesce(1)
     options = {"kafka.bootstrap.servers": broker.servers, "topic": topic}
     frame.write.format("kafka").options(**options).save()
