@@ -41,6 +41,14 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+# No power fails while tests run: that a file is synced is seen (`tests.dbsp.synced`), and not waited for.
+def _unsynced(_: int) -> None:
+    pass
+
+
+os.fsync = _unsynced
+
+
 # Of any Spark that a test starts, also in another process. What one compiler makes of all tests of a process
 # is more than it has room for by itself. A JVM collects its garbage four times over before Spark is up, as
 # classes fill what it has for them. Spark's are mapped if they are on disk (`tests.servers.class_archive`);

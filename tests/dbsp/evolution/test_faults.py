@@ -34,9 +34,8 @@ NEW = with_(
 
 @pytest.fixture(autouse=True)
 def patched(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Several pieces. No power fails, so nothing is synced."""
+    """Several pieces."""
     monkeypatch.setattr(dbsp.evolution.given, "PIECE", 6)
-    monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
 @pytest.fixture

@@ -30,11 +30,10 @@ VIEWS = ("all_votes", "counts", "customers", "events")
 
 @pytest.fixture(scope="module", autouse=True)
 def merged() -> Iterator[None]:
-    """Traces merge all the time. No power fails, so nothing is synced."""
+    """Traces merge all the time."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {"SMALL": 1, "PIECE": 4, "FAN_IN": 2, "WIDE": 1 << 40}.items():
             patch.setattr(spine, name, value)
-        patch.setattr(os, "fsync", lambda _: None)
         yield
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,6 @@ def merged() -> Any:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {"SMALL": 1, "PIECE": 4, "FAN_IN": 2, "WIDE": 1 << 40}.items():
             patch.setattr(spine, name, value)
-        patch.setattr(os, "fsync", lambda _: None)
         yield
 
 

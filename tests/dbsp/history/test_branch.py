@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,11 +23,10 @@ VOTES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 1)), max_size=4)
 
 @pytest.fixture(scope="module", autouse=True)
 def merged() -> Iterator[None]:
-    """Traces merge all the time. No power fails, so nothing is synced."""
+    """Traces merge all the time."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {"SMALL": 1, "PIECE": 4, "FAN_IN": 2, "WIDE": 1 << 40}.items():
             patch.setattr(spine, name, value)
-        patch.setattr(os, "fsync", lambda _: None)
         yield
 
 

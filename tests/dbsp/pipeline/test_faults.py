@@ -93,11 +93,10 @@ def lines(p: Pipeline, changes: Changes) -> list[str]:
 
 @pytest.fixture(scope="module")
 def patched() -> Iterator[None]:
-    """Merges in pieces of a few rows, some ahead in a thread. No power fails, so nothing is synced."""
+    """Merges in pieces of a few rows, some ahead in a thread."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {"SMALL": 1, "PIECE": 4, "FAN_IN": 2, "WIDE": 1 << 40}.items():
             patch.setattr(spine, name, value)
-        patch.setattr(os, "fsync", lambda _: None)
         patch.setattr(inline, "_WORTH_A_THREAD", 2)
         yield
 

@@ -56,14 +56,6 @@ class Whole:
     answers: dict[str, bytes]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def unsynced() -> Iterator[None]:
-    """No power fails here: what syncing is for, other tests see (`tests/dbsp/synced.py`)."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "fsync", lambda _: None)
-        yield
-
-
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
     root = tmp_path_factory.mktemp("damage") / "s"
