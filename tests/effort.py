@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import settings
 
 WHOLE = 25  # what the numbers that laws name are made for
-QUICK = 12  # what a law without a number of its own draws
+QUICK = 8  # what a law without a number of its own draws
 MINUTE = 6  # the same, in `make quick`
 
 

@@ -161,7 +161,7 @@ def test_a_table_with_rows_of_somebody_else_s_is_not_begun(clean: Server, tmp_pa
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["unsent", "unanswered"])
 def test_a_change_whose_delivery_dies_at_any_message(clean: Server, tmp_path: Path, kind: str) -> None:
-    for n in range(0, 1000, 1 if is_long() else 3):
+    for n in range(0, 1000, 1 if is_long() else 5):
         prefix, state = f"{kind}{n}_", tmp_path / f"{n}"
         proxy = Proxy(clean, -1, kind != "unsent")
         url = clean.url_of(proxy.port)

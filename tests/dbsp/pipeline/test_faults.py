@@ -221,10 +221,10 @@ def test_no_call_escapes(run: Run, tmp_path: Path) -> None:
 def test_a_step_disturbed_at_any_call(run: Run, tmp_path: Path, fault: Callable[[], None]) -> None:
     points = survey(run, tmp_path / "survey").points()
     fired = tried = 0
-    for i, point in enumerate(points if THOROUGH else points[fault is interrupt :: 2]):
+    for i, point in enumerate(points if THOROUGH else points[fault is interrupt :: 4]):
         if fault is interrupt and point.beside:
             continue  # only the main thread is interrupted
-        for retried in (True, False) if THOROUGH else (i % 4 < 2,):
+        for retried in (True, False) if THOROUGH else (i % 2 == 0,):
             tried += 1
             fired += disturb(run, tmp_path / f"{i}-{retried}", fault, point, retried)
     assert fired > 0.8 * tried
@@ -233,10 +233,10 @@ def test_a_step_disturbed_at_any_call(run: Run, tmp_path: Path, fault: Callable[
 @pytest.mark.slow
 def test_a_process_killed_at_any_call(run: Run, tmp_path: Path) -> None:
     points = survey(run, tmp_path / "survey").points()
+    if not THOROUGH:  # just after one is just before the next
+        points = [*[point for point in points if not point.after][::2], points[-1]]
     killed = 0
     for i, point in enumerate(points):
-        if point.after and not THOROUGH and point.n + 1 < len(points):
-            continue  # just before the next one
         root = tmp_path / str(i)
         killed += is_killed(partial(stepping, run, root, point))
         with pipeline(root, keep_steps=RETAIN) as p:
@@ -244,7 +244,7 @@ def test_a_process_killed_at_any_call(run: Run, tmp_path: Path) -> None:
             assert not leftovers(p)
             run.go_on(p)
         shutil.rmtree(root)
-    assert killed > 0.8 * len([p for p in points if THOROUGH or not p.after])
+    assert killed > 0.8 * len(points)
 
 
 def stepping(run: Run, root: Path, point: Point) -> None:
@@ -276,8 +276,8 @@ def test_a_step_interrupted_at_any_line(run: Run, tmp_path: Path) -> None:
     disturbed = Disturbed(run, tmp_path / "survey")
     with tracing(traced, instructions=THOROUGH) as found:
         disturbed.pipeline.step()
-    places = found.found if THOROUGH else [place for place in found.found if place[2] == 0][::2]
-    assert len(places) > 100
+    places = found.found if THOROUGH else [place for place in found.found if place[2] == 0][::3]
+    assert len(places) > 60
     fired = 0
     for i, place in enumerate(places):
         disturbed = Disturbed(run, tmp_path / str(i))

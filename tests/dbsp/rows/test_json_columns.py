@@ -217,7 +217,7 @@ def told(rows: pa.RecordBatch) -> list[str]:
 @pytest.mark.spark
 def test_what_is_vouched_for_is_what_spark_makes_of_it(spark: Any) -> None:
     draw = random.Random(12)
-    messages = [message(draw) for _ in range(60_000 if is_long() else 6_000)]
+    messages = [message(draw) for _ in range(60_000 if is_long() else 2_000)]
     messages += [
         f'{{"c{i}": {token}}}'.encode() for i in range(len(FIELDS)) for token in (*NUMBERS, *STRINGS, *OTHERS)
     ]

@@ -16,7 +16,7 @@ from tests.servers.dbt import dbt, write_project
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
-ROUNDS = 3
+ROUNDS = 2
 MODELS = 7
 KINDS = ("{{ var('kept') }}",) * 4 + ("view", "ephemeral", "table")
 _SOURCES = "sources: [{name: raw, tables: [{name: first}, {name: second}]}]\n"
