@@ -260,9 +260,15 @@ class Disturbance:
         return self.kind
 
 
+FAULTS = [("lose", False), ("lose", True), ("refuse", True), ("throttle", False), ("error", True)]
+# what answers is our own client: each fault at one store, and every other at the others
+SOME = FAULTS if STRIDE == 1 else FAULTS[::2]
+
+
 @pytest.mark.parametrize(
-    ("kind", "lasting"),
-    [("lose", False), ("lose", True), ("refuse", True), ("throttle", False), ("error", True)],
+    ("place_on", "kind", "lasting"),
+    [("s3", *fault) for fault in FAULTS] + [(at, *fault) for at in ("azure", "hdfs") for fault in SOME],
+    indirect=["place_on"],
 )
 def test_a_step_disturbed_at_any_request(
     place_on: Place, tmp_path: Path, expected: dict[int, Any], kind: str, lasting: bool
