@@ -21,6 +21,7 @@ import pyarrow as pa
 from dbsp.circuits.errors import Error, StateError
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.declared.asked import Asked
+from dbsp.declared.failing import placed
 from dbsp.declared.project.datasets import Dataset, Project, above, shown
 from dbsp.declared.project.dialect import counted, dropped
 from dbsp.declared.project.program import Compiled, countings, view_name
@@ -184,7 +185,8 @@ class Refresh:
         try:
             # the first one also brings rows that no source has, as of VALUES
             if any(self.pipeline.queued.values()) or not self.pipeline.last_step:
-                self.reads.step(self.pipeline, self._read)
+                with placed(self.project):
+                    self.reads.step(self.pipeline, self._read)
             else:
                 self.reads.note(self._read)
         except BaseException:

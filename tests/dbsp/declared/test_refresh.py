@@ -223,7 +223,8 @@ def test_columns_are_the_declared_ones(project):
         "CREATE STREAMING TABLE s (shop STRING, more DATE, id INT); "
         "CREATE FLOW f AS INSERT INTO s BY NAME SELECT id, shop FROM STREAM sale;"
         "CREATE MATERIALIZED VIEW free AS SELECT id, shop FROM sale;"
-        "CREATE MATERIALIZED VIEW parts (id INT, SHOP STRING) PARTITIONED BY (shop) AS SELECT shop, id FROM sale;"
+        "CREATE MATERIALIZED VIEW parts (id INT, SHOP STRING) PARTITIONED BY (shop) AS SELECT shop, id FROM "
+        "sale;"
     )
 
     def columns(name):
