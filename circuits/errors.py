@@ -21,6 +21,7 @@ Those of what comes after a step are in `dbsp/errors.py`.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Self
 
@@ -69,7 +70,7 @@ class EvaluationError(DataError):
     """An expression failed on a row (overflow, division by zero, bad cast).
 
     condition: Spark's error condition, such as 'DIVIDE_BY_ZERO'. row: a position in the evaluated batch,
-    until `evaluate` has turned it into an example row.
+    until `evaluate` has turned it into an example row. node: of the circuit; views: that its rows reach.
     """
 
     def __init__(self, condition: str, message: str, row: int | None = None) -> None:
@@ -77,6 +78,13 @@ class EvaluationError(DataError):
         self.condition = condition
         self.row = row
         self.expression: str | None = None
+        self.node: int | None = None
+        self.views: tuple[str, ...] = ()
+
+    def of_views(self, views: Sequence[str]) -> Self:
+        """The same error, its message beginning with the views that want the value."""
+        self.views = tuple(views)
+        return self.within(("view " if len(views) == 1 else "views ") + ", ".join(f"'{v}'" for v in views))
 
 
 class Refusal(Error):

@@ -76,11 +76,11 @@ class Evaluation:
                 return {}  # not before all that the loop reads is there
             return run_loop(self.circuit, loop, self.context, self.values, self._before)
         except EvaluationError as error:
-            views = self.circuit.views_of(i if loop is None else loop.body[0])
+            error.node = i if loop is None else loop.body[0]
+            views = self.circuit.views_of(error.node)
             if not views:
                 raise
-            place = ("view " if len(views) == 1 else "views ") + ", ".join(f"'{view}'" for view in views)
-            raise error.within(place) from None
+            raise error.of_views(views) from None
 
     def _evaluate(self, i: int, node: Node) -> Value:
         operator = node.operator

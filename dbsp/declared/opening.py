@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import Error, ProgramError
 from dbsp.declared.asked import Asked
+from dbsp.declared.failing import placed
 from dbsp.declared.project.datasets import Project, shown
 from dbsp.declared.project.policies import AUTO, POLICY
 from dbsp.declared.project.program import Compiled, compile_project
@@ -84,7 +85,9 @@ def opened(
         folder.mkdir(parents=True, exist_ok=True)
     reads = Reads(folder / "reads.json")
     reads.check_streams(planned.project)
-    with pipeline_of(planned.compiled, folder / "state", say, spark) as pipeline:
+    with placed(planned.project):
+        state = pipeline_of(planned.compiled, folder / "state", say, spark)
+    with state as pipeline:
         yield Refresh(Asking(spark), planned.project, planned.compiled, pipeline, reads, folder)
 
 

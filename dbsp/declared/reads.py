@@ -16,6 +16,7 @@ from typing import Any
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
 from dbsp.declared.project.datasets import Dataset, Project, shown
+from dbsp.declared.project.dialect import asks_for_nothing
 from dbsp.declared.project.surroundings import Files
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.state.records.commits import write_whole
@@ -41,7 +42,9 @@ class Reads:
         """
         before = (self._read(self.path) or {}).get("streams", {})
         for name, query in _streams(project).items():
-            had, has = (set(ast.literal_eval(said)) for said in (before.get(name, query), query))
+            had, has = (
+                set(map(_heeded, ast.literal_eval(said))) for said in (before.get(name, query), query)
+            )
             if not had <= has or (had != has and name in _of_changes(project)):
                 raise StateError(
                     f"not supported yet: streaming table {name} has another query than before, for rows that "
@@ -117,6 +120,12 @@ def _streams(project: Project) -> dict[str, str]:
 def _parts(dataset: Dataset) -> list[tuple[str, ...]]:
     expected = tuple(clause.text for clause in dataset.expectations)
     return [(flow.query, flow.catalog, flow.database, *expected) for flow in dataset.flows]
+
+
+def _heeded(part: tuple[str, ...]) -> tuple[str, ...]:
+    """A flow without the expectations that only count, as they come and go."""
+    query, catalog, database, *expected = part
+    return query, catalog, database, *(text for text in expected if not asks_for_nothing(text))
 
 
 def _of_changes(project: Project) -> set[str]:

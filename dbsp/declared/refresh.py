@@ -21,9 +21,10 @@ import pyarrow as pa
 from dbsp.circuits.errors import Error, StateError
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.declared.asked import Asked
+from dbsp.declared.failing import placed
 from dbsp.declared.project.datasets import Dataset, Project, above, shown
-from dbsp.declared.project.dialect import counted
-from dbsp.declared.project.program import Compiled, counting, view_name
+from dbsp.declared.project.dialect import counted, dropped
+from dbsp.declared.project.program import Compiled, countings, view_name
 from dbsp.declared.project.surroundings import Files, Surroundings
 from dbsp.declared.reads import Reads
 from dbsp.declared.tables.manifest import Manifest
@@ -41,20 +42,24 @@ INCREMENTAL, FULL, RECOMPUTED, UNCHANGED = "incremental", "full fill", "recomput
 
 @dataclass(frozen=True)
 class Unmet:
-    """rows: of a dataset's, how many don't meet an expectation; more: than when its table was written."""
+    """rows: of a dataset's, how many don't meet an expectation; more: than when its table was written.
+
+    dropped: whether they are left out; else they stay.
+    """
 
     dataset: str
     expectation: str
     rows: int
     more: int
+    dropped: bool = False
 
 
 @dataclass(frozen=True)
 class Done:
     """What became of a dataset. seconds: of the step, which is one for all, and of its own writing.
 
-    full: those that its last full refresh took. unmet: of each expectation that is counted, of it and of the
-    temporary views that it is made of.
+    full: those that its last full refresh took. unmet: of each expectation that fails no run, of it and of
+    the temporary views that it is made of.
     """
 
     dataset: Dataset
@@ -180,7 +185,8 @@ class Refresh:
         try:
             # the first one also brings rows that no source has, as of VALUES
             if any(self.pipeline.queued.values()) or not self.pipeline.last_step:
-                self.reads.step(self.pipeline, self._read)
+                with placed(self.project):
+                    self.reads.step(self.pipeline, self._read)
             else:
                 self.reads.note(self._read)
         except BaseException:
@@ -230,15 +236,20 @@ class Refresh:
         between = [one for one in above(self.project, dataset) if not one.is_stored]
         found = []
         for one in (*between, dataset):
-            for name in counted(one):
-                view = view_name(counting(one, name))
-                rows = _added(self.pipeline[view].parts)
-                try:
-                    more = _added(self._changes(view, since)) if since else rows
-                except StateError:  # see `_since`
-                    more = rows
-                found.append(Unmet(one.name, name, rows, more))
+            left_out = dropped(one)
+            for name in (*counted(one), *left_out):
+                counts = [self._count(view_name(view), since) for view in countings(one, name)]
+                rows, more = map(sum, zip(*counts, strict=True))
+                found.append(Unmet(one.name, name, rows, more, name in left_out))
         return tuple(found)
+
+    def _count(self, view: str, since: int) -> tuple[int, int]:
+        """Of a view of one number: what it is, and how much more than at that step."""
+        rows = _added(self.pipeline[view].parts)
+        try:
+            return rows, _added(self._changes(view, since)) if since else rows
+        except StateError:  # see `_since`
+            return rows, rows
 
     def _directory(self, dataset: Dataset, manifest: Manifest) -> Path:
         if dataset.is_sink:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dbsp.circuits.disk import disk
 from dbsp.declared.asked import Asked
+from dbsp.declared.failing import placed
 from dbsp.declared.project.program import Compiled
 from dbsp.declared.project.surroundings import Surroundings
 from dbsp.declared.reads import Reads
@@ -42,7 +43,9 @@ def reopened(
         return
     asked.check(found.project)
     reads.check_streams(found.project)
-    with pipeline_of(found.compiled, folder / "state", say) as pipeline:
+    with placed(found.project):
+        state = pipeline_of(found.compiled, folder / "state", say)
+    with state as pipeline:
         refresh = Refresh(around, found.project, found.compiled, pipeline, reads, folder)
         yield refresh if around.knows(reads.known) else None
 

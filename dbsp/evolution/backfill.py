@@ -122,6 +122,8 @@ class Backfill:
         try:
             self.state = self.state.apply(self.runner.run(work))
         except EvaluationError as error:
+            if error.node is not None and (views := self.change.views_of(error.node)):
+                error = error.of_views(views)
             raise error.within("the program can't be changed") from None
         except SharedKey as error:
             raise StateError(

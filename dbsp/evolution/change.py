@@ -300,11 +300,21 @@ class Change:
                 cure = f"{again} (backfill='from-source'), or {_CURE}"
             yield f"{self._whose(missing.node)} can't be computed from what is there ({missing.why}); {cure}"
 
+    def views_of(self, node: int) -> list[str]:
+        """The views that the rows reach of a node of the back-fill."""
+        fill, filling = self.filling
+        reached = fill.circuit.reached(node)
+        stands_for = [i for i, made in filling.made.items() if made in reached]
+        found = {view for i in stands_for for view in self._views_of(i)}
+        return [output.view for output in self.circuit.outputs if output.view in found]
+
+    def _views_of(self, node: int) -> list[str]:
+        reached = self.circuit.reached(node)
+        return [o.view for o in self.circuit.outputs if reached & {o.node, o.kept, o.changes}]
+
     def _whose(self, node: int) -> str:
         """In words, the views that a node's rows reach; or the table whose they are."""
-        circuit = self.circuit
-        reached = circuit.reached(node)
-        views = [o.view for o in circuit.outputs if reached & {o.node, o.kept, o.changes}]
+        circuit, views = self.circuit, self._views_of(node)
         if views:
             return ("view " if len(views) == 1 else "views ") + ", ".join(f"'{view}'" for view in views)
         return "; ".join(

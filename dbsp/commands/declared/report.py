@@ -34,14 +34,16 @@ def report(done: Sequence[Done]) -> None:
 
 
 def _say_unmet(unmet: Unmet) -> None:
-    """Of rows that stay though they aren't as they are expected to be."""
+    """Of rows that aren't as they are expected to be."""
     name = shown(unmet.dataset)
+    which = "rows are left out, which" if unmet.dropped else "rows"
     said(
-        f"{name}: {unmet.rows} rows do not meet the expectation {unmet.expectation} ({unmet.more:+}).",
+        f"{name}: {unmet.rows} {which} do not meet the expectation {unmet.expectation} ({unmet.more:+}).",
         dataset=name,
         expectation=unmet.expectation,
         rows=unmet.rows,
         more=unmet.more,
+        dropped=unmet.dropped,
     )
 
 

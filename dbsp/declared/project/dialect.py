@@ -70,17 +70,31 @@ def counted(dataset: Dataset) -> dict[str, Clause]:
     return {one.name: condition for condition, one in _read(dataset) if one.counts}
 
 
+def dropped(dataset: Dataset) -> dict[str, Clause]:
+    """The conditions of those whose other rows are left out, by their names."""
+    return {one.name: condition for condition, one in _read(dataset) if not (one.counts or one.fails)}
+
+
+def asks_for_nothing(text: str) -> bool:
+    """Of an expectation as written: whether it is one that only counts, and changes no row."""
+    return _expectation(Clause(text, Place("expectation", 1, 1))).counts
+
+
 def _read(dataset: Dataset) -> Iterator[tuple[Clause, Expectation]]:
     """A dataset's expectations, with the places of their conditions."""
     for clause in dataset.expectations:
-        source, place = as_it_is(clause.text, clause.place.file), clause.place
-        cursor = Cursor(source, tokens(source))
-        cursor.at += len(("CONSTRAINT", "name", "EXPECT"))
-        one = expectation(cursor)
-        line, column = source.position(one.condition.start)
+        one, place = _expectation(clause), clause.place
+        line, column = as_it_is(clause.text, place.file).position(one.condition.start)
         within = place.column - 1 if line == 1 else 0
         at = Place(place.file, place.line + line - 1, column + within)
         yield Clause(one.condition.text, at), one
+
+
+def _expectation(clause: Clause) -> Expectation:
+    source = as_it_is(clause.text, clause.place.file)
+    cursor = Cursor(source, tokens(source))
+    cursor.at += len(("CONSTRAINT", "name", "EXPECT"))
+    return expectation(cursor)
 
 
 def _elements(cursor: Cursor) -> list[list[Token]]:

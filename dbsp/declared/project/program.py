@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from dbsp.circuits.errors import ProgramError
 from dbsp.declared.project.changes import events_head, events_parts, result
 from dbsp.declared.project.datasets import Changes, Clause, Dataset, Flow, Place, Project
-from dbsp.declared.project.dialect import counted
+from dbsp.declared.project.dialect import counted, dropped
 from dbsp.declared.project.policies import FULL, POLICY, policy_of
 from dbsp.sql.compiler.load import load_program
 from dbsp.sql.plans.nodes import ArrivalJoin
@@ -151,17 +151,39 @@ def _written(project: Project, refused: Iterable[str]) -> _Written:
     by_name: set[str] = set()
     for dataset in project.datasets:
         _add_one(written, dataset, refused, by_name)
-        for name, condition in counted(dataset).items():
-            head = f"CREATE VIEW {counting(dataset, name)} AS SELECT count(*) AS n FROM {dataset.name}"
+        for view, rows, condition in _countings(dataset, refused):
+            head = f"CREATE VIEW {view} AS SELECT count(*) AS n FROM {rows}"
             written.add_query(f"{head} WHERE NOT coalesce((", dataset.name, condition, "), false);")
     return written
 
 
-def counting(dataset: Dataset, expectation: str) -> str:
-    """The view of how many rows don't meet it, by its name in full."""
+def countings(dataset: Dataset, expectation: str) -> list[str]:
+    """The views of how many rows don't meet it, by their names in full: of rows that are left out one a flow,
+    as another flow changes no count of those that there are.
+    """
+    if expectation in counted(dataset):
+        return [_counting(dataset, expectation)]
+    return [
+        _counting(dataset, f"{expectation} of {flow.name[:-1].rpartition('`')[2]}") for flow in dataset.flows
+    ]
+
+
+def _counting(dataset: Dataset, what: str) -> str:
     flow = dataset.flows[0]
     before = "" if "`.`" in dataset.name else f"`{flow.catalog}`.`{flow.database}`."
-    return f"{before}{dataset.name[:-1]} without {expectation}`"
+    return f"{before}{dataset.name[:-1]} without {what}`"
+
+
+def _countings(dataset: Dataset, refused: Iterable[str]) -> Iterator[tuple[str, str, Clause]]:
+    """Of each view its name, what it counts in, and the condition."""
+    for name, condition in counted(dataset).items():
+        yield countings(dataset, name)[0], dataset.name, condition
+    if dataset.name in refused:  # Spark leaves them out
+        return
+    for name, condition in dropped(dataset).items():
+        for number, (view, flow) in enumerate(zip(countings(dataset, name), dataset.flows, strict=True)):
+            listed = ", ".join(selected(dataset, flow))
+            yield view, f"(SELECT {listed} FROM {_part(dataset, number)})", condition
 
 
 def _add_one(written: _Written, dataset: Dataset, refused: Iterable[str], by_name: set[str]) -> None:
@@ -172,7 +194,7 @@ def _add_one(written: _Written, dataset: Dataset, refused: Iterable[str], by_nam
         written.add(f"CREATE TABLE {dataset.name} ({_columns(dataset)});")
     elif (changes := dataset.flows[0].changes) is not None:
         _add_changes(written, dataset, changes)
-    elif len(dataset.flows) == 1 and dataset.name not in by_name:
+    elif len(dataset.flows) == 1 and dataset.name not in by_name and not dropped(dataset):
         flow = dataset.flows[0]
         written.add(_use(flow))
         written.add_query(_add_head(written, dataset), dataset.name, flow.clause)

@@ -7,7 +7,7 @@ means what it means there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -297,17 +297,18 @@ class _Reading:
         parts = [str(part) for part in each(output.identifier().nameParts())]
         given = option(output.specifiedSchema()) or schema.asNullable()
         listed = Catalog(self.spark).in_order(parts, given)
+        columns = columns_of(listed)
         return Dataset(
             name,
             STREAMING_TABLE if output.isStreamingTable() else MATERIALIZED_VIEW,
             place,
             tuple(flows),
-            columns_of(listed),
+            columns,
             str(listed.toDDL()),
             option(output.comment()),
             pairs(output.properties()),
-            list(map(str, each(option(output.partitionCols()) or ()))),
-            list(map(str, each(option(output.clusterCols()) or ()))),
+            [_as_column(str(one), columns) for one in each(option(output.partitionCols()) or ())],
+            [_as_column(str(one), columns) for one in each(option(output.clusterCols()) or ())],
             option(output.format()),
             logged=elsewhere(self.spark, parts),
             expectations=self._expectations(output.origin()),
@@ -385,6 +386,11 @@ def _in_order(datasets: list[Dataset]) -> tuple[Dataset, ...]:
 def _is_of_changes(flow: Any) -> bool:
     """Whether it is one of AUTO CDC, resolved or not."""
     return str(flow.getClass().getSimpleName()).startswith("AutoCdc")
+
+
+def _as_column(name: str, columns: Iterable[str]) -> str:
+    """A name as its column spells it; one of none as it is."""
+    return next((column for column in columns if column.lower() == name.lower()), name)
 
 
 def _last(name: str) -> str:

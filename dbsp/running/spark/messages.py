@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pyspark
-from py4j.protocol import Py4JError, Py4JJavaError
+from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
+from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.logger import PySparkLogger
 
@@ -26,12 +27,25 @@ def foreseen(error: BaseException) -> Error | None:
     """What Spark, or a JVM that is no more, raised, as ours; None: it's of something else."""
     if isinstance(error, SparkFailure):
         return Error(f"Spark failed: {first_line(error)}")
-    if isinstance(error, (Py4JError, ConnectionError)):
+    if isinstance(error, (Py4JNetworkError, ConnectionError)) or (
+        isinstance(error, Py4JError) and not _answers()
+    ):
         return Error(
             "Spark's JVM has ended (killed, or out of memory); a state directory is as its last committed "
             "step left it, so start again"
         )
     return None
+
+
+def _answers() -> bool:
+    """Whether there is a JVM. Py4J raises the same of one that has ended and of what one hasn't."""
+    gateway = SparkContext._gateway
+    if gateway is None:
+        return False
+    try:
+        return int(gateway.jvm.System.nanoTime()) != 0
+    except (Py4JError, OSError):
+        return False
 
 
 def log_of_queries() -> logging.Logger:

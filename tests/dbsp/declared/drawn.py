@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dbsp.declared.asked import Asked
+from tests.dbsp.declared.heads import Head, head, read_by
 
 SCHEMA = pa.schema([("k", pa.string()), ("n", pa.int64()), ("v", pa.int64())])
 LISTED = "k STRING, n BIGINT, v BIGINT"
@@ -66,16 +67,19 @@ _PYTHON = "from pyspark import pipelines as dp\nfrom pyspark.sql import function
 class Definitions:
     """sql, python: the texts. stored: the tables that they make; readable: all that may be read.
 
-    last: materialized views that nothing reads, by their names.
+    ends: names of materialized views that nothing reads; last: those that there are. heads: of all that have
+    one.
     """
 
     random: Random
     database: str
     readable: list[str]
+    ends: tuple[str, str]
     sql: list[str] = field(default_factory=list)
     last: dict[str, str] = field(default_factory=dict)
     python: list[str] = field(default_factory=lambda: [_PYTHON])
     stored: list[str] = field(default_factory=list)
+    heads: dict[str, Head] = field(default_factory=dict)
 
     def view(self, name: str, kind: str = "MATERIALIZED VIEW") -> None:
         """Of anything that there is, in SQL or Python."""
@@ -83,15 +87,15 @@ class Definitions:
         number = self.random.randrange(3)
         if kind == "MATERIALIZED VIEW" and self.random.random() < 0.25:
             method = self.random.choice(_METHODS).format(b=b, number=number)
+            given = head(self.random, expected=False).python()
             self.python.append(
-                f"\n\n@dp.materialized_view\ndef {name}():\n    return spark.read.table('{a}').{method}\n"
+                f"\n\n@dp.materialized_view({given})\ndef {name}():\n"
+                f"    return spark.read.table('{a}').{method}.select('k', 'n', 'v')\n"
             )
         else:
             query = self.random.choice(QUERIES).format(a=a, b=b, number=number)
-            parts = (
-                self.random.choice(["", "", "", "PARTITIONED BY (v) "]) if kind != "TEMPORARY VIEW" else ""
-            )
-            self.sql.append(f"CREATE {kind} {name} {parts}AS {query};")
+            made = self.heads[name] = head(self.random, stored=kind != "TEMPORARY VIEW")
+            self.sql.append(f"CREATE {kind} {name} {made.sql(query)};")
         self.readable.append(name)
         if kind == "MATERIALIZED VIEW":
             self.stored.append(name)
@@ -100,7 +104,8 @@ class Definitions:
         """A streaming table, of a flow with a name or without."""
         query = self.random.choice(_STREAMED).format(a=source, number=self.random.randrange(3))
         if self.random.random() < 0.5:
-            self.sql.append(f"CREATE STREAMING TABLE {name} AS {query};")
+            made = self.heads[name] = head(self.random, extra=True)
+            self.sql.append(f"CREATE STREAMING TABLE {name} {made.sql(query)};")
         else:
             self.sql.append(f"CREATE STREAMING TABLE {name};")
             self.sql.append(f"CREATE FLOW {name}_flow AS INSERT INTO {name} BY NAME {query};")
@@ -111,19 +116,22 @@ class Definitions:
         """A streaming table whose rows meet a table, or a materialized view."""
         b = self.random.choice([*self.readable[:2], self.readable[-1]])
         query = self.random.choice(_MEETING).format(a=source, b=b, number=self.random.randrange(3))
-        self.sql.append(f"CREATE STREAMING TABLE {name} AS {query};")
+        made = self.heads[name] = head(self.random, extra=True)
+        self.sql.append(f"CREATE STREAMING TABLE {name} {made.sql(query)};")
         self.readable.append(name)
         self.stored.append(name)
 
     def redraw(self) -> None:
         """Before a run: views at the end that come, go, or have another query."""
-        for name in ("l_0", "l_1"):
+        for name in self.ends:
             if self.random.random() < 0.5:
                 self.last.pop(name, None)
             if self.random.random() < 0.6:
                 a, b = (self.random.choice(self.readable) for _ in range(2))
                 query = self.random.choice(QUERIES).format(a=a, b=b, number=self.random.randrange(3))
-                self.last[name] = f"CREATE MATERIALIZED VIEW {name} AS {query};"
+                # what a table is partitioned by stays
+                made = self.heads[name] = head(self.random, parted=False)
+                self.last[name] = f"CREATE MATERIALIZED VIEW {name} {made.sql(query)};"
 
     def asked(self, run: int) -> tuple[Asked, list[str]]:
         """Of a run, and as options: all, or one of them anew. No stream reads it, nor does it meet a table:
@@ -152,11 +160,13 @@ class Definitions:
         self.stored.append(name)
 
     def write(self, folder: Path) -> None:
-        """Statements in any order."""
-        folder.mkdir(parents=True, exist_ok=True)
+        """Statements in any order, for us and for Spark."""
         self.random.shuffle(self.sql)
-        (folder / "drawn.sql").write_text("\n".join([*self.sql, *self.last.values()]))
-        (folder / "drawn.py").write_text("".join(self.python))
+        text = "\n".join([*self.sql, *self.last.values()])
+        for owner in ("ours", "theirs"):
+            (folder / owner).mkdir(parents=True, exist_ok=True)
+            (folder / owner / "drawn.sql").write_text(read_by(text, owner))
+            (folder / owner / "drawn.py").write_text("".join(self.python))
 
 
 def plain(random: Random, database: str) -> Definitions:
@@ -168,7 +178,7 @@ def plain(random: Random, database: str) -> Definitions:
     """
     tables = [f"spark_catalog.{database}.{name}" for name in TABLES]
     streams = [f"spark_catalog.{database}.{name}" for name in STREAMS]
-    made = Definitions(random, database, list(tables))
+    made = Definitions(random, database, list(tables), ("l_0", "l_1"))
     made.stream("s_one", streams[0])
     made.stream("s_two", streams[1])
     made.stream("s_next", random.choice(["s_one", "s_two"]))
@@ -181,7 +191,8 @@ def plain(random: Random, database: str) -> Definitions:
 
 def changing(random: Random, database: str) -> Definitions:
     """Targets of AUTO CDC, and materialized views over them."""
-    made = Definitions(random, database, [f"spark_catalog.{database}.{name}" for name in TABLES])
+    tables = [f"spark_catalog.{database}.{name}" for name in TABLES]
+    made = Definitions(random, database, tables, ("z_0", "z_1"))
     for number, name in enumerate(STREAMS):
         made.of_changes(f"c_{number}", f"spark_catalog.{database}.{name}")
     made.view("u_view", "TEMPORARY VIEW")

@@ -16,9 +16,11 @@ import pytest
 
 from dbsp.circuits.errors import Error
 from dbsp.declared.opening import opened
+from dbsp.declared.refresh import Done
 from dbsp.declared.spark.spec import read_spec
-from tests.dbsp.declared.drawn import LISTED, STREAMS, change, changing, plain
+from tests.dbsp.declared.drawn import LISTED, STREAMS, Definitions, change, changing, plain
 from tests.dbsp.declared.drawn import TABLES as READ
+from tests.dbsp.declared.heads import EXTRA, TYPES
 from tests.effort import is_long
 from tests.servers.merging import CATALOG, DATABASE, Server, server
 
@@ -163,12 +165,36 @@ def assert_equal(spark: Any, theirs: Server, seed: int, folder: Path) -> None:
             status, said = theirs.run(folder / name / "theirs.yml", *options)
             assert status == 0, f"{at}: {said}"
             with opened(spark, read_spec(str(folder / name / "ours.yml")), asked) as refresh:
-                refresh.run(asked)
+                done = refresh.run(asked)
             for table in definitions.tables:
-                rows = spark.table(f"spark_catalog.ours_{seed}.{table}")
-                ours = rows.columns, sorted(repr(tuple(row)) for row in rows.collect())
-                theirs.ask(f"REFRESH TABLE {database}.{table}")  # its session remembers files
-                assert ours == theirs.ask(f"SELECT * FROM {database}.{table}"), f"{at}: {table}"
+                mine, yours = f"spark_catalog.ours_{seed}.{table}", f"{database}.{table}"
+                theirs.ask(f"REFRESH TABLE {yours}")  # its session remembers files
+                for query in ("SELECT * FROM {}", "DESCRIBE TABLE EXTENDED {}"):
+                    rows = spark.sql(query.format(mine))
+                    found = rows.columns, sorted(repr(tuple(row)) for row in rows.collect())
+                    made = theirs.ask(query.format(yours))
+                    if query.startswith("DESCRIBE"):
+                        found, made = _said(found[1]), _said(made[1])
+                    assert found == made, f"{at}: {table}: {found}, not {made}"
+            assert_counted(theirs, definitions, database, done, at)
+
+
+def _said(described: list[str]) -> list[str]:
+    """Of a table its columns, with their comments, and its own comment."""
+    names = ("Comment", *TYPES, *map(str.upper, TYPES), EXTRA)
+    return sorted({row for row in described if row.startswith(tuple(f"('{name}'," for name in names))})
+
+
+def assert_counted(theirs: Server, made: Definitions, database: str, done: list[Done], at: str) -> None:
+    """What stays though it isn't expected is what Spark's table has."""
+    for one in done:
+        name = one.dataset.name.split("`")[-2]
+        counted = made.heads[name].counted if name in made.heads else {}
+        unmet = {each.expectation: each.rows for each in one.unmet if each.dataset == one.dataset.name}
+        for expectation, condition in counted.items():
+            where = f"{database}.{name} WHERE NOT coalesce(({condition}), false)"
+            _, (rows,) = theirs.ask(f"SELECT count(*) FROM {where}")
+            assert rows == f"({unmet[expectation]},)", f"{at}: {where}: {unmet[expectation]}, not {rows}"
 
 
 def write_spec(folder: Path, owner: str, database: str) -> None:
@@ -176,5 +202,5 @@ def write_spec(folder: Path, owner: str, database: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{owner}.yml").write_text(
         f"name: {owner}\nstorage: file://{folder}/{owner}\ncatalog: {catalog}\nschema: {schema}\n"
-        "libraries:\n  - glob:\n      include: definitions/**\n"
+        f"libraries:\n  - glob:\n      include: definitions/{owner}/**\n"
     )

@@ -199,7 +199,8 @@ def test_another_flow_and_expectations(project):
     project.sql(
         "INSERT INTO shops VALUES ('x', 'UK'), ('b', 'UK')", "INSERT INTO sale VALUES (2, 'x', 1, NULL)"
     )
-    assert project.run(more)["m"].how == INCREMENTAL
+    done = project.run(more)
+    assert (done["m"].how, [each.rows for each in done["s"].unmet]) == (INCREMENTAL, [1])
     assert project.rows("s") == [("A",), ("B",), ("X",), ("a",)]
     assert (project.rows("r"), project.rows("m")) == ([("a",), ("b",)], [(2,)])
     project.sql("INSERT INTO shops VALUES ('c', 'UK')")
@@ -222,14 +223,16 @@ def test_columns_are_the_declared_ones(project):
         "CREATE STREAMING TABLE s (shop STRING, more DATE, id INT); "
         "CREATE FLOW f AS INSERT INTO s BY NAME SELECT id, shop FROM STREAM sale;"
         "CREATE MATERIALIZED VIEW free AS SELECT id, shop FROM sale;"
+        "CREATE MATERIALIZED VIEW parts (id INT, SHOP STRING) PARTITIONED BY (shop) AS SELECT shop, id FROM "
+        "sale;"
     )
 
     def columns(name):
         return project.spark.table(name).columns
 
     project.run(sql)
-    assert [columns(name) for name in ("m", "by_place", "r", "s")] == [
-        *(["n", "SHOP"], ["n", "SHOP"], ["country", "shop"], ["shop", "more", "id"]),
+    assert [columns(name) for name in ("m", "by_place", "r", "s", "parts")] == [
+        *(["n", "SHOP"], ["n", "SHOP"], ["country", "shop"], ["shop", "more", "id"], ["id", "SHOP"]),
     ]
     assert (project.rows("m"), project.rows("by_place")) == ([(1, "a")], [(1, "a"), (7, "x")])
     assert (project.rows("r"), project.rows("s")) == ([("UK", "a")], [("a", None, 1)])
@@ -273,6 +276,51 @@ def test_rows_that_stay_though_they_dont_meet_an_expectation_are_counted(project
     assert len(project.rows("s")) == 5
     with pytest.raises(ProgramError, match=r"definitions\.sql:1:\d+: .*'amuont'"):
         project.plan("CREATE MATERIALIZED VIEW x (CONSTRAINT c EXPECT (amuont > 0)) AS SELECT * FROM sale;")
+
+
+def test_rows_that_are_left_out_are_counted(project):
+    project.sql(*SOURCES, "INSERT INTO sale VALUES (1, 'a', 1, NULL), (2, 'b', NULL, NULL)")
+    left_out = "ON VIOLATION DROP ROW"
+    sql = (
+        f"CREATE STREAMING TABLE s (id INT, shop STRING, amount DECIMAL(9,2), CONSTRAINT named EXPECT "
+        f"(shop <> 'b') {left_out}, CONSTRAINT paid EXPECT (amount > 0) {left_out}, CONSTRAINT low EXPECT "
+        "(id < 1)) AS SELECT id, shop, amount FROM STREAM sale;"
+        f"CREATE TEMPORARY VIEW t (CONSTRAINT few EXPECT (id < 5) {left_out}) AS SELECT * FROM s;"
+        f"CREATE MATERIALIZED VIEW m (CONSTRAINT c EXPECT (n > 1) {left_out}, CONSTRAINT d EXPECT (n > 0) "
+        "ON VIOLATION FAIL UPDATE) AS SELECT shop, count(*) AS n FROM t GROUP BY shop;"
+    )
+
+    def unmet(name):
+        return {each.expectation: (each.rows, each.more, each.dropped) for each in done[name].unmet}
+
+    done = project.run(sql)
+    assert unmet("s") == {"named": (1, 1, True), "paid": (1, 1, True), "low": (1, 1, False)}
+    assert unmet("m") == {"few": (0, 0, True), "c": (1, 1, True)}
+    assert (project.rows("s"), project.rows("m")) == ([(1, "a", 1)], [])
+    project.sql("INSERT INTO sale VALUES (1, 'a', 1, NULL), (5, 'c', 2, NULL), (4, 'b', 0, NULL)")
+    done = project.run(sql)
+    assert unmet("s") == {"named": (2, 1, True), "paid": (2, 1, True), "low": (3, 2, False)}
+    assert unmet("m") == {"few": (1, 1, True), "c": (0, -1, True)}
+    assert (len(project.rows("s")), project.rows("m")) == (3, [("a", 2)])
+
+
+def test_expectations_that_only_count_come_and_go(project):
+    """As no row follows from them: also for a state that was written without any."""
+    project.sql(*SOURCES, "INSERT INTO sale VALUES (1, 'a', 1, NULL), (2, 'b', NULL, NULL)")
+    sql = "CREATE STREAMING TABLE s {} AS SELECT id, amount FROM STREAM sale WHERE shop IS NOT NULL;"
+    counts, more = "(CONSTRAINT paid EXPECT (amount > 0))", "CONSTRAINT few EXPECT (id < 2)"
+    project.run(sql.format(""))
+    done = project.run(sql.format(counts))["s"]
+    assert (done.how, [(each.rows, each.more) for each in done.unmet]) == (UNCHANGED, [(1, 1)])
+    project.sql("INSERT INTO sale VALUES (3, 'c', NULL, NULL)")
+    done = project.run(sql.format(f"{counts[:-1]}, {more})"))["s"]
+    counted = {each.expectation: (each.rows, each.more) for each in done.unmet}
+    # when the table was written before, nobody counted
+    assert (done.how, counted) == (INCREMENTAL, {"paid": (2, 2), "few": (2, 2)})
+    assert project.run(sql.format(""))["s"].how == UNCHANGED
+    assert project.rows("s") == [(1, 1), (2, None), (3, None)]
+    with pytest.raises(StateError, match=r"streaming table spark_catalog\.\w+\.s has another query"):
+        project.run(sql.format(f"{counts[:-2]}) ON VIOLATION DROP ROW)"))
 
 
 def test_only_files_with_rows_that_change_are_written_anew(project):

@@ -282,7 +282,7 @@ def test_a_query_that_fails_on_what_is_there_changes_nothing(state: Path) -> Non
     ratio = Call("remainder", (Literal(1, pa.int64()), Column(1, pa.int64())), pa.int64(), True)
     plan = Project(Scan("votes", VOTES), (ratio,), (Field("r", pa.int64()),))
     before = files(state)
-    with pytest.raises(dbsp.EvaluationError, match=r"the program can't be changed: .*ZERO"):
+    with pytest.raises(dbsp.EvaluationError, match=r"the program can't be changed: view 'ratios': .*ZERO"):
         opened(with_(ratios=view("ratios", plan)), state, evolve=True)
     assert files(state) == before
 

@@ -22,12 +22,14 @@ def test_rows_that_dont_meet_an_expectation_are_told_once(capsys):
         Unmet("`c`.`d`.`v`", "paid", 3, 1),
         Unmet("`c`.`d`.`v`", "few", 0, -2),
         Unmet("`c`.`d`.`m`", "x", 0, 0),
+        Unmet("`c`.`d`.`m`", "y", 2, 2, dropped=True),
     )
     report([Done(MADE, INCREMENTAL, Written(3, 1, 1, 1, 2048), 0.25, 12.5, unmet)] * 2)
     told = [line.split(": ", 1)[1] for line in capsys.readouterr().out.splitlines() if "expectation" in line]
     assert told == [
         "c.d.v: 3 rows do not meet the expectation paid (+1).",
         "c.d.v: 0 rows do not meet the expectation few (-2).",
+        "c.d.m: 2 rows are left out, which do not meet the expectation y (+2).",
     ]
 
 

@@ -6,7 +6,7 @@ import logging
 
 import pyspark
 import pytest
-from py4j.protocol import Py4JNetworkError
+from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.errors import PySparkException
 
 from dbsp.circuits.errors import StateError
@@ -50,6 +50,14 @@ def test_what_a_task_found_wrong_with_the_state() -> None:
     found = own_error(PySparkException("Traceback\ndbsp.circuits.errors.StateError: seg: damaged\n at"))
     assert isinstance(found, StateError) and str(found) == "seg: damaged"
     assert own_error(PySparkException("else")) is None
+
+
+@pytest.mark.spark
+def test_what_a_jvm_has_not_is_not_its_end(spark) -> None:
+    for asked in (spark._jvm.java.lang.Nothing, spark._jsparkSession.nothing):
+        with pytest.raises((Py4JError, TypeError), match=r"[nN]othing|not callable") as raised:
+            asked()
+        assert foreseen(raised.value) is None
 
 
 @pytest.mark.spark
