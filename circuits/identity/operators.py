@@ -27,6 +27,7 @@ from dbsp.circuits.operators.groups.state import accumulators
 from dbsp.circuits.operators.groups.windows import calls
 from dbsp.circuits.operators.inputs import (
     absent,
+    arrival_times,
     arrivals,
     bad,
     checks,
@@ -129,6 +130,7 @@ OPERATORS: Forms = {
     defaults.Defaults: Form("defaults", ("defaults",)),
     formulas.Formulas: Form("formulas", ("formulas", Default("by_key", False))),
     checks.Checks: Form("checks", (), silent=("table", "checks")),
+    arrival_times.ArrivalTime: Form("arrival_time", ("column",)),
     arrivals.Arrival: Form("arrival", ()),
     arrivals.Remaining: Form("remaining", ("key",)),
     # waterlines

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from dbsp.circuits.circuit import Circuit
+from dbsp.circuits.operators.inputs.arrival_times import ArrivalTime
 from dbsp.circuits.operators.inputs.arrivals import Arrival
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.operators.operator import Operator
@@ -293,7 +294,7 @@ class Change:
         yield from self._other_emission()
         for missing in self.filling[1].missing:
             cure = _CURE
-            if missing.why == Arrival.history:
+            if missing.why in (Arrival.history, ArrivalTime.history):
                 cure = f"{_BY_VALUE}, or {_CURE}"
             elif missing.table in self._readable:
                 again = f"read its {self._of_source(missing.table)} again by --backfill from-source"

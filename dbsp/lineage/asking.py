@@ -15,6 +15,7 @@ from dbsp.circuits.traces.zset import ZSet
 from dbsp.lineage.explaining import Explaining
 from dbsp.lineage.held import Held, searched
 from dbsp.lineage.relational import Demand, columns, consolidated, matching
+from dbsp.sql.plans.nodes import Scan
 from dbsp.state.store import Store
 from dbsp.views.derivation import Why, leaves, most
 from dbsp.views.outputs import changes_of, state_of
@@ -99,7 +100,7 @@ class Asking:
             schema = self._program.inputs[table].schema
             demand = columns(most(parts), schema, 0, len(schema))
             before, after = (
-                Held(self._traces, state, self._store.segments).table(table, schema, False, [demand])
+                Held(self._traces, state, self._store.segments).table(Scan(table, schema), [demand])
                 for state in states
             )
             if before is not None and after is not None:

@@ -92,7 +92,7 @@ class Finding:
         view = self.views(plan.relation, demands)
         if view is not None:
             return Found(plan, view.rows, view.inputs, view.note)
-        there = self.held.table(plan.relation, plan.schema, plan.arrival, demands)
+        there = self.held.table(plan, demands)
         if there is None:
             name = plan.relation
             raise Unheld(f"nothing keeps the rows of table '{name}'; a view SELECT * FROM {name} would")

@@ -23,6 +23,7 @@ from dbsp.circuits.traces.layout import Layout, of_placement
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.lineage.relational import Demand, consolidated, matching
+from dbsp.sql.plans.nodes import Scan
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Schema, arrow_schema
 from dbsp.views.traces import Traces, arranged
@@ -44,10 +45,11 @@ class Held:
     state: State
     segments: Segments
 
-    def table(self, name: str, schema: Schema, arrival: bool, demands: Sequence[Demand]) -> Whole | None:
+    def table(self, scan: Scan, demands: Sequence[Demand]) -> Whole | None:
         """The rows of a table that meet the demands; None: nothing holds them."""
-        held = self._rows(self.traces.of_table(name, arrival), schema, demands)
-        if held is not None or arrival:
+        name, schema = scan.relation, scan.schema
+        held = self._rows(self.traces.of_table(name, scan.arrival, scan.rowtime), schema, demands)
+        if held is not None or scan.arrival or scan.rowtime:
             return held
         parts = [self._rows(found, schema, demands) for found in self.traces.received(name)]
         there = [part for part in parts if part is not None]

@@ -56,10 +56,9 @@ class Traces:
             if i in circuit.logs or circuit.nodes[i].operator.is_trace
         ]
 
-    def of_table(self, name: str, arrival: bool) -> list[tuple[int, list[int]]]:
+    def of_table(self, name: str, arrival: bool, rowtime: bool = False) -> list[tuple[int, list[int]]]:
         """The traces of its rows, each with where the columns lie."""
-        relation = self._lowering.relations[name]
-        node = relation.arrived if arrival else relation.node
+        node = self._lowering.relations[name].beside(rowtime, arrival)
         return [] if node is None else self._of(node)
 
     def received(self, name: str) -> list[list[tuple[int, list[int]]]]:

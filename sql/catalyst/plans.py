@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from dbsp.circuits.expressions.nodes import Column, Expression, Literal
 from dbsp.circuits.expressions.predicates import conjunction
+from dbsp.circuits.operators.inputs.arrival_times import ROWTIME
 from dbsp.sql.catalyst.clock.temporal import Clocked, check_clock, temporal_filter
 from dbsp.sql.catalyst.generators import generate
 from dbsp.sql.catalyst.groups.aggregates import aggregate
@@ -85,9 +86,11 @@ def _scan(query: Query, node: Node) -> Relation:
     assert len(relations) == 1 and None not in relations, f"a leaf that is no table of ours: {node['out']}"
     name = relations.pop()
     known = declared_windows(query.relations.get(name, schema))
-    # what stands beside a table's columns is its row's number
-    beside = (None,) * (len(schema) - len(known))
-    return Relation(Scan(name, with_windows(schema, (*known, *beside)), arrival=bool(beside)), ids)
+    # what stands beside a table's columns is when its row came, and its number
+    beside = schema[len(known) :]
+    rowtime, arrival = beside[:1] and beside[0].name == ROWTIME, beside[-1:] and beside[-1].name != ROWTIME
+    fields = with_windows(schema, (*known, *(None for _ in beside)))
+    return Relation(Scan(name, fields, bool(arrival), bool(rowtime)), ids)
 
 
 def _values(query: Query, node: Node) -> Relation:

@@ -13,6 +13,7 @@ from dbsp.sql.catalyst import Catalyst, compile_session
 from dbsp.sql.catalyst.arrival.arrived import numbered_by_arrival
 from dbsp.sql.catalyst.order import order_of
 from dbsp.sql.catalyst.plans import plan
+from dbsp.sql.catalyst.reading.query import Query
 from dbsp.sql.catalyst.widened import widened
 from dbsp.sql.compiler.keys.shown import with_keys_shown
 from dbsp.sql.compiler.recursion import relations_in, too_early
@@ -36,13 +37,23 @@ from dbsp.sql.compiler.tables import add_lateness, add_table, declare_bad_rows, 
 from dbsp.sql.compiler.targets.format_columns import check_sink, check_source
 from dbsp.sql.compiler.targets.inserts import by_name, check_targets, find_target, fitted
 from dbsp.sql.compiler.targets.unselected import with_hidden_key
+from dbsp.sql.compiler.targets.upserts import check_upsert, has_several, last_of_each_key
 from dbsp.sql.compiler.view_columns import check_columns, check_named, check_visible
 from dbsp.sql.lowering.program import lower
 from dbsp.sql.plans.declared import Declared
 from dbsp.sql.plans.identity.fingerprint import fingerprint
 from dbsp.sql.plans.own_forms import own_form
 from dbsp.sql.plans.plan import Plan
-from dbsp.sql.plans.program import UNSHOWN, Insert, Ordered, Program, View, identifying_views, inputs_of
+from dbsp.sql.plans.program import (
+    UNSHOWN,
+    Insert,
+    Ordered,
+    Program,
+    Table,
+    View,
+    identifying_views,
+    inputs_of,
+)
 from dbsp.sql.plans.properties.keys import keys_of
 from dbsp.sql.plans.properties.nullability import never_null, with_not_null
 from dbsp.sql.plans.properties.promises import to_promise
@@ -120,6 +131,7 @@ class Compiler:
     histories: Histories = field(init=False)
     # the plans of views as they are written, before columns are left out that nothing reads
     written: dict[str, Plan] = field(default_factory=dict)
+    queries: dict[str, Query] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.recursions = Recursions(self.scope)
@@ -279,7 +291,7 @@ class Compiler:
             check_visible(self.scope, text, name, written.schema)
         if arrival is not None:
             written = numbered_by_arrival(query, dumped["plan"], written, arrival)
-        self.written[name] = written
+        self.written[name], self.queries[name] = written, query
         optimized = apply_rules(written)
         streaming = is_streaming(words_of(self.source, text))
         if streaming:
@@ -346,7 +358,10 @@ class Compiler:
                 why = "make the table with its partitions, and leave it out here"
             message = f"not supported yet: PARTITIONED BY of '{target.name}', which is written: {why}"
             raise self.source.error(definition.partitioned, message)
+        check_upsert(self.source, statement, target)
         view = self._inserted_view(statement)
+        if statement.upsert:
+            view = self._upserted(statement, view, target)
         statement = by_name(statement, view)
         keys = keys_of(self.scope.defined.tables, self.scope.defined.views)
         statement, view, unselected = with_hidden_key(
@@ -365,6 +380,18 @@ class Compiler:
         self.inserts.append(
             fitted(self.source, statement, view, key, target, self.inserts, filled, promise, unselected)
         )
+
+    def _upserted(self, statement: InsertInto, view: View, target: Table) -> View:
+        """The view, or of each of the target's keys the row of it that came last."""
+        key = keys_of(self.scope.defined.tables, self.scope.defined.views)[view.name]
+        if not has_several(self.source, statement, view, key, target):
+            return view
+        name = self._name_of(statement)
+        if view.name != name and view.emission is None:
+            self.add_query(name, statement.query)
+            view = self.scope.defined.views[name]
+        query = self.queries[view.name]
+        return last_of_each_key(self.source, statement, view, query, key, target)
 
     def _written(self) -> dict[str, Plan]:
         """The plans of the views that are their plans' rows."""

@@ -6,19 +6,22 @@ from dataclasses import dataclass, field
 
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Column
+from dbsp.circuits.operators.inputs import arrival_times
+from dbsp.circuits.progress.waterline import CLOCK
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.program import SYSTEM_VIEWS, Table, View
 from dbsp.sql.text.create_table import CreateTable
 
-# of a row of a table that only grows: step · 2³² + its place in the step's rows
-ROW_ID = "_row_id"
+# of a row of a table that only grows: the clock of its step, and step · 2³² + its place in the step's rows
+ROWTIME, ROW_ID = arrival_times.ROWTIME, "_row_id"
 
 
 @dataclass
 class Defined:
     """definitions: of the tables. streams: of every stream, whether its history may be read. forgetful:
-    relations whose rows leave by the clock. looked_into: views whose plans are part of others'. numbered: of
-    tables whose row ids queries may name, what Catalyst knows with that column.
+    relations whose rows leave by the clock. looked_into: views whose plans are part of others'. beside: of a
+    table, columns that queries may name though it declares none, in their order, and what Catalyst knows them
+    with.
     """
 
     tables: dict[str, Table] = field(default_factory=dict)
@@ -27,7 +30,16 @@ class Defined:
     streams: dict[str, bool] = field(default_factory=dict)
     forgetful: set[str] = field(default_factory=set)
     looked_into: set[str] = field(default_factory=set)
-    numbered: dict[str, str] = field(default_factory=dict)
+    beside: dict[str, dict[tuple[str, ...], str]] = field(default_factory=dict)
+
+    def numbered(self, named: frozenset[str]) -> dict[str, tuple[str, int]]:
+        """What Catalyst knows tables with for a query that names these columns, and how many are beside."""
+        found = {}
+        for table, known in self.beside.items():
+            columns = max(known, key=lambda columns: (named.issuperset(columns), len(columns)))
+            if named.issuperset(columns):
+                found[table] = (known[columns], len(columns))
+        return found
 
     def arriving(self) -> frozenset[str]:
         """The tables whose rows have an order of arrival: none of those whose weights may be negative."""
@@ -46,7 +58,7 @@ class Defined:
         found: dict[str, Bounds] = {}
         for relation in self.relations():
             below = relation.plan.monotonic(found) if isinstance(relation, View) else {}
-            found[relation.name] = {**below, **_annotated(relation)}
+            found[relation.name] = {**below, **_annotated(relation), **_arriving(relation)}
         return found
 
     def append_only(self) -> dict[str, bool]:
@@ -64,3 +76,11 @@ def _annotated(relation: Table | View) -> Bounds:
         ~one.column if one.decreasing else one.column: (Column(one.column, relation.schema[one.column].type),)
         for one in relation.lateness
     }
+
+
+def _arriving(relation: Table | View) -> Bounds:
+    """When its rows come, which stands behind its columns; those that wait leave with the time of before."""
+    if not isinstance(relation, Table) or not relation.append_only or relation.watermarks:
+        return {}
+    place = len(relation.schema)
+    return {place: (Column(place, CLOCK.type, nullable=False),)}

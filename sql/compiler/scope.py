@@ -17,7 +17,7 @@ from dbsp.sql.catalyst.plans import plan
 from dbsp.sql.catalyst.reading.clock import inlined
 from dbsp.sql.catalyst.reading.errors import forbidden, spark_error
 from dbsp.sql.catalyst.reading.query import Query
-from dbsp.sql.compiler.defined import ROW_ID, Defined
+from dbsp.sql.compiler.defined import ROW_ID, ROWTIME, Defined
 from dbsp.sql.compiler.functions.known import Functions
 from dbsp.sql.plans.nodes import Project
 from dbsp.sql.plans.plan import Plan
@@ -82,9 +82,10 @@ class Scope:
         # a text that was spelled anew has its literals elsewhere
         shape = None if text.made_of else self.shape
         asked = () if shape is None else (shape.described, shape.words)
-        if self.defined.numbered:
-            named = ROW_ID in text.text.lower()
-            self.catalyst.number(self.defined.numbered if named else {})
+        if self.defined.beside:
+            lower = text.text.lower()
+            named = frozenset(name for name in (ROWTIME, ROW_ID) if name in lower)
+            self.catalyst.number(self.defined.numbered(named))
         dumped = self.catalyst.query(text.text, *asked)
         if "error" in dumped:
             raise spark_error(

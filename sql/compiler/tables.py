@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import pyarrow as pa
@@ -16,7 +17,7 @@ from dbsp.circuits.progress.waterline import Amount
 from dbsp.sql.catalyst.clock.temporal import default_value
 from dbsp.sql.catalyst.reading.errors import spark_error
 from dbsp.sql.catalyst.reading.query import Query
-from dbsp.sql.compiler.defined import ROW_ID
+from dbsp.sql.compiler.defined import ROW_ID, ROWTIME
 from dbsp.sql.compiler.late_rows import LATE_TYPES, annotated_view, late_rows_view
 from dbsp.sql.compiler.row_rules import with_row_rules
 from dbsp.sql.compiler.scope import Scope
@@ -37,6 +38,9 @@ from dbsp.sql.text.annotations import (
 from dbsp.sql.text.column_definitions import ColumnDefinition
 from dbsp.sql.text.create_table import CreateTable
 from dbsp.sql.text.tokens import Slice
+
+# what such a table has beside its columns, in this order
+_BESIDE: tuple[tuple[str, Any, bool], ...] = ((ROWTIME, "timestamp", False), (ROW_ID, "long", False))
 
 
 def add_table(scope: Scope, statement: CreateTable) -> None:
@@ -119,13 +123,17 @@ def add_table(scope: Scope, statement: CreateTable) -> None:
 
 
 def _number(scope: Scope, table: Table, columns: Sequence[tuple[str, Any, bool]]) -> None:
-    """Let queries name the row ids of a table that only grows, if any does and it has no such column."""
-    declared = any(name.lower() == ROW_ID for name, _, _ in columns)
-    if declared or not table.append_only or table.primary_key or ROW_ID not in scope.source.text.lower():
+    """Let queries name when rows of a table that only grows came, and their ids, if it declares none."""
+    if not table.append_only or table.primary_key:
         return
-    numbered = f"{table.name} with {ROW_ID}"
-    scope.catalyst.register(numbered, [*columns, (ROW_ID, "long", False)], of=table.name)
-    scope.defined.numbered[table.name] = numbered
+    declared, text = {name.lower() for name, _, _ in columns}, scope.source.text.lower()
+    beside = [one for one in _BESIDE if one[0] not in declared and one[0] in text]
+    for size in range(1, len(beside) + 1):
+        for some in combinations(beside, size):
+            names = tuple(name for name, _, _ in some)
+            known = f"{table.name} with {' and '.join(names)}"
+            scope.catalyst.register(known, [*columns, *some], of=table.name)
+            scope.defined.beside.setdefault(table.name, {})[names] = known
 
 
 def _idle_timeout(scope: Scope, statement: CreateTable, late: Sequence[pa.DataType], is_written: bool) -> int:

@@ -80,8 +80,9 @@ def lowering_of(
     """The same, that knows yet which plan became which node."""
     lowering = Lowering(KINDS, seed, apart)
     in_order = frozenset[str]().union(*(view.plan.arriving() for view in views.values()))
+    timed = frozenset[str]().union(*(view.plan.timed() for view in views.values()))
     for table in tables.values():
-        lower_table(lowering, table, table.name in in_order)
+        lower_table(lowering, table, table.name in in_order, table.name in timed)
     if BAD_ROWS in views:
         _lower_bad_rows(lowering)
     after_late_rows = views_reading_late_rows(views)

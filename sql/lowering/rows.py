@@ -20,13 +20,12 @@ from dbsp.sql.plans.schemas import arrow_schema
 
 def lower_scan(lowering: Lowering, plan: p.Scan) -> int:
     relation = lowering.relations[plan.relation]
-    if not plan.arrival:
-        return relation.node
-    assert relation.arrived is not None, f"nothing says when rows of {plan.relation} arrive"
-    if plan.schema[-1].name == ARRIVAL:
-        return relation.arrived
+    node = relation.beside(plan.rowtime, plan.arrival)
+    assert node is not None, f"nothing says when rows of {plan.relation} arrive"
+    if not plan.arrival or plan.schema[-1].name == ARRIVAL:
+        return node
     # of a row id that a query names, which may be all that a view has
-    return lowering.builder.add(AppendOnly(plan.relation), relation.arrived)
+    return lowering.builder.add(AppendOnly(plan.relation), node)
 
 
 def lower_values(lowering: Lowering, plan: p.Values) -> int:

@@ -6,7 +6,8 @@
     filled         defaults ─► conditions that read those of the step ─► columns that are computed
 
 Arrival is numbered by the source, and joins the rows of those tables whose order some view reads. What a
-WATERMARK holds back leaves last: the table has the row, and plans that scan it don't.
+WATERMARK holds back leaves last: the table has the row, and plans that scan it don't. When a row arrived is
+said before it waits.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from dbsp.circuits.expressions.nodes import Column, columns_of
+from dbsp.circuits.operators.inputs.arrival_times import ArrivalTime
 from dbsp.circuits.operators.inputs.arrivals import Arrival, Remaining
 from dbsp.circuits.operators.inputs.checks import Checks
 from dbsp.circuits.operators.inputs.defaults import Defaults
@@ -31,8 +33,8 @@ from dbsp.sql.plans.properties.keys import table_key
 from dbsp.sql.plans.schemas import arrow_schema, columns_of_schema
 
 
-def lower_table(lowering: Lowering, table: Table, arrives: bool) -> None:
-    """Add a table to the circuit. arrives: some view reads the order of its rows' arrival."""
+def lower_table(lowering: Lowering, table: Table, arrives: bool, timed: bool = False) -> None:
+    """Add a table to the circuit. arrives: some view reads the order in which its rows come; timed: when."""
     lateness = lowering.waterlines.declared(table)
     columns = arrow_schema(table.schema)
     by_place = any(one.is_drawn for one in table.defaults)
@@ -47,6 +49,8 @@ def lower_table(lowering: Lowering, table: Table, arrives: bool) -> None:
         relation = _keyed(lowering, on_time, table, lateness, arrives)
     else:
         relation = _bag(lowering, on_time, table, arrives)
+    if timed:
+        relation = _timed(lowering, relation)
     for watermark in lowering.waterlines.watermarks(table, on_time):
         relation = _held_back(lowering, relation, watermark, table.name)
     lowering.relations[table.name] = relation
@@ -102,15 +106,42 @@ def _bag(lowering: Lowering, rows: int, table: Table, arrives: bool) -> Relation
     return Relation(node, table.append_only, table_key(table), arrived)
 
 
+def _timed(lowering: Lowering, relation: Relation) -> Relation:
+    """With the times of arrival, of a table that only grows."""
+    assert relation.append_only, "rows that are taken back have no time of arrival"
+    builder = lowering.builder
+    lowering.watch_clock()
+    width = len(builder.nodes[relation.node].schema)
+    timed = builder.add(ArrivalTime(width), relation.node)
+    if relation.arrived is None:
+        return replace(relation, timed=timed)
+    both = builder.add(ArrivalTime(width + 1), relation.arrived)
+    schema = builder.nodes[both].schema
+    *own, order, time = (Column(i, field.type, field.nullable) for i, field in enumerate(schema))
+    moved = Map(
+        (*own, time, order), pa.schema([schema.field(column.index) for column in (*own, time, order)])
+    )
+    return replace(relation, timed=timed, timed_in_order=builder.add(moved, both))
+
+
 def _held_back(lowering: Lowering, relation: Relation, watermark: Lateness, name: str) -> Relation:
     """Without the rows that wait. Of several watermarks, one holds back what the others let pass."""
     node, waiting = _released(lowering, relation.node, watermark, name)
-    arrived = relation.arrived
-    if arrived is not None:
-        arrived, _ = _released(lowering, arrived, watermark, name)
+    arrived, timed, both = (
+        None if beside is None else _released(lowering, beside, watermark, name)[0]
+        for beside in (relation.arrived, relation.timed, relation.timed_in_order)
+    )
     received = relation.node if relation.received is None else relation.received
     held = (*relation.waiting, waiting)
-    return replace(relation, node=node, arrived=arrived, received=received, waiting=held)
+    return replace(
+        relation,
+        node=node,
+        arrived=arrived,
+        timed=timed,
+        timed_in_order=both,
+        received=received,
+        waiting=held,
+    )
 
 
 def _released(lowering: Lowering, rows: int, watermark: Lateness, name: str) -> tuple[int, int]:

@@ -104,6 +104,10 @@ class Plan(ABC):
         """The tables whose order of arrival it reads."""
         return frozenset[str]().union(*(input_.arriving() for input_ in self.inputs))
 
+    def timed(self) -> frozenset[str]:
+        """The tables whose rows' times of arrival it reads."""
+        return frozenset[str]().union(*(input_.timed() for input_ in self.inputs))
+
     # -- what rules make of it -------------------------------------------------------------------------
 
     @abstractmethod

@@ -56,6 +56,7 @@ class ColumnDefinition:
 def column_definition(cursor: Cursor) -> tuple[ColumnDefinition, bool]:
     """name TYPE, then clauses in any order, as the error for an unknown one lists them, and COMMENT."""
     name = cursor.name("a column's name")
+    _refuse_untyped(cursor, name.text)
     type_ = cursor.type(f"column '{name.text}'", _TYPE_ENDS)
     not_null = is_key = constant_domain = False
     lateness: LatenessClause | None = None
@@ -107,6 +108,17 @@ def column_definition(cursor: Cursor) -> tuple[ColumnDefinition, bool]:
         tuple(checks),
     )
     return definition, is_key
+
+
+def _refuse_untyped(cursor: Cursor, name: str) -> None:
+    """`name AS expression`, as other dialects define a column."""
+    if not cursor.sees("AS"):
+        return
+    if cursor.ahead(1).upper in ("PROCTIME", "NOW", "CURRENT_TIMESTAMP", "LOCALTIMESTAMP"):
+        cursor.fail(f"column '{name}' is when a row came: declare {name} TIMESTAMP DEFAULT now()")
+    cursor.fail(
+        f"column '{name}' is computed: declare its type, {name} TYPE GENERATED ALWAYS AS (expression)"
+    )
 
 
 def _computed(cursor: Cursor) -> Slice | None:

@@ -17,6 +17,7 @@ from dbsp.sql.text.column_definitions import (
 )
 from dbsp.sql.text.stored_clauses import enforced, stored_clause
 from dbsp.sql.text.tokens import Cursor, Slice
+from dbsp.sql.text.watermark_clauses import watermark_for
 
 # of a table's WITH, and the values that they take; none: a number
 _BOOLEAN = ("true", "false")
@@ -89,24 +90,13 @@ def create_table(cursor: Cursor, known: Mapping[str, tuple[str, ...]] = PROPERTI
     key: tuple[str, ...] = ()
     while True:
         at = cursor.next
+        new_key: tuple[str, ...] = ()
         if (found := check_constraint(cursor)) is not None:
             checks += found
-            if cursor.accept(","):
-                continue
-            break
-        if cursor.sees("CONSTRAINT") and cursor.ahead(2).upper in ("PRIMARY", "FOREIGN"):
-            cursor.at += 2
-        if cursor.accept("PRIMARY", "KEY"):
-            new_key = names(cursor)
-            enforced(cursor)
-        elif cursor.sees("FOREIGN", "KEY"):
-            stored_clause(cursor)
-            new_key = ()
+        elif cursor.sees("WATERMARK", "FOR"):
+            columns = watermark_for(cursor, columns)
         else:
-            column, is_key = column_definition(cursor)
-            check_new(cursor, column, columns, at)
-            columns.append(column)
-            new_key = (column.name,) if is_key else ()
+            new_key = _column_or_key(cursor, columns)
         if key and new_key:
             cursor.fail(
                 f"table '{name.text}' has two primary keys; write PRIMARY KEY (a, b) for several columns", at
@@ -140,6 +130,24 @@ def create_table(cursor: Cursor, known: Mapping[str, tuple[str, ...]] = PROPERTI
         delivery=words["delivery"],
         checks=(*(check for column in columns for check in column.checks), *checks),
     )
+
+
+def _column_or_key(cursor: Cursor, columns: list[ColumnDefinition]) -> tuple[str, ...]:
+    """What is said of the primary key. A column that is defined here is added to the others."""
+    at = cursor.next
+    if cursor.sees("CONSTRAINT") and cursor.ahead(2).upper in ("PRIMARY", "FOREIGN"):
+        cursor.at += 2
+    if cursor.accept("PRIMARY", "KEY"):
+        key = names(cursor)
+        enforced(cursor)
+        return key
+    if cursor.sees("FOREIGN", "KEY"):
+        stored_clause(cursor)
+        return ()
+    column, is_key = column_definition(cursor)
+    check_new(cursor, column, columns, at)
+    columns.append(column)
+    return (column.name,) if is_key else ()
 
 
 _OF_HIVE = ("STORED", "AS", "INPUTFORMAT")

@@ -12,6 +12,7 @@ from dbsp.sql.text.expectations import Expectation, expectation
 from dbsp.sql.text.extensions import refuse_in_query
 from dbsp.sql.text.stored_clauses import enforced, stored_clause
 from dbsp.sql.text.tokens import Cursor, Slice, Token
+from dbsp.sql.text.watermark_clauses import ignore_delays
 
 QUERY_STARTS = {"SELECT", "WITH", "VALUES", "TABLE", "FROM", "MAP", "REDUCE", "("}
 _PROPERTIES = ("append_only", "arrival", "clock", "emit_final")
@@ -213,4 +214,5 @@ def query_text(cursor: Cursor) -> Slice:
     if cursor.next.upper not in QUERY_STARTS:
         cursor.fail(f"expected a query, found {cursor.next}")
     refuse_in_query(cursor)
+    ignore_delays(cursor)
     return cursor.until(emission_start(cursor))

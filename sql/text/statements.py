@@ -39,6 +39,7 @@ STATEMENTS = (
     "CREATE [AGGREGATE] FUNCTION",
     "LATENESS",
     "INSERT INTO",
+    "UPSERT INTO",
     "USE",
     "SET",
 )
@@ -49,7 +50,7 @@ _KNOWN = f"statements are {', '.join(STATEMENTS[:-1])} and {STATEMENTS[-1]}"
 class InsertInto:
     """columns: of the target, those that are listed, in the order of the query's; None: all of them.
 
-    by_name: those that are called as the query's.
+    by_name: those that are called as the query's. upsert: of several rows of a key the last one is meant.
     """
 
     target: str
@@ -57,6 +58,7 @@ class InsertInto:
     start: int
     columns: tuple[Token, ...] | None = None
     by_name: bool = False
+    upsert: bool = False
 
 
 Statement = (
@@ -105,7 +107,7 @@ def _statement(cursor: Cursor) -> Statement:
         return create_table(cursor)
     if cursor.accept("LATENESS"):
         return lateness_statement(cursor)
-    if cursor.sees("INSERT", "INTO"):
+    if cursor.sees("INSERT", "INTO") or cursor.sees("UPSERT", "INTO"):
         return _insert(cursor)
     raise _unknown(cursor, cursor.next)
 
@@ -143,6 +145,7 @@ def _create(cursor: Cursor) -> Statement:
 
 def _insert(cursor: Cursor) -> InsertInto:
     start = cursor.next.start
+    upsert = cursor.accept("UPSERT", "INTO")
     cursor.accept("INSERT", "INTO")
     cursor.accept("TABLE")
     target = cursor.relation("a table's name")
@@ -150,14 +153,15 @@ def _insert(cursor: Cursor) -> InsertInto:
     by_name = cursor.accept("BY", "NAME")
     columns = None if by_name else _listed(cursor)
     if cursor.sees("VALUES"):
-        cursor.fail("INSERT INTO ... VALUES is for replay files; a program inserts the rows of a query")
+        verb = "UPSERT" if upsert else "INSERT"
+        cursor.fail(f"{verb} INTO ... VALUES is for replay files; a program inserts the rows of a query")
     query = query_text(cursor)
     if cursor.next.kind != "end":
         word = cursor.next.upper
         cursor.fail(
             f"{word} belongs to a view: CREATE VIEW v AS ... {word} ...; INSERT INTO ... SELECT * FROM v"
         )
-    return InsertInto(target.text, query, start, columns, by_name)
+    return InsertInto(target.text, query, start, columns, by_name, upsert)
 
 
 def _refuse_parts(cursor: Cursor) -> None:

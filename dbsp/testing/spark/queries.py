@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dbsp.circuits.circuit import Circuit
+from dbsp.circuits.operators.inputs.arrival_times import ArrivalTime
 from dbsp.circuits.operators.inputs.arrivals import Arrival
 from dbsp.circuits.operators.joins.lookup import Lookup
 from dbsp.circuits.operators.operator import Operator
@@ -112,6 +113,8 @@ def _reasons(
     operators = [] if view.kind == "local" else list(_operators(program.circuit, view.name))
     if any(isinstance(operator, Arrival) for operator in operators):
         yield "its first or last row, or a list, is by the order of arrival, which Spark doesn't have"
+    if any(isinstance(operator, ArrivalTime) for operator in operators):
+        yield "it reads when rows arrived (rowtime), which Spark doesn't know"
     if any(isinstance(operator, Lookup) for operator in operators):
         yield "its rows are joined with a table as it is when they arrive"
 

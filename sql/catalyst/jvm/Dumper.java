@@ -229,22 +229,28 @@ public class Dumper {
 
   private final HashMap numbered = new HashMap();
 
-  /** Lets later queries name a last column of a relation that `*` leaves out; all: the name of what has it, too. */
-  public void number(String name, String all) { numbered.put(name, all); }
+  /** Lets later queries name last columns of a relation that `*` leaves out; all: the name of what has them, too. */
+  public void number(String name, String all, int size) { numbered.put(name, new Object[] {all, Integer.valueOf(size)}); }
 
   /** Later queries can't. */
   public void numberNone() { numbered.clear(); }
 
-  /** The relation with that column as one of its metadata: each use has columns of its own. */
+  /** The relation with those columns as its metadata: each use has columns of its own. */
   private LogicalPlan numbered(String name) {
-    LogicalPlan known = session.table("`" + ((String) numbered.get(name)).replace("`", "``") + "`").queryExecution().analyzed();
+    Object[] all = (Object[]) numbered.get(name);
+    LogicalPlan known = session.table("`" + ((String) all[0]).replace("`", "``") + "`").queryExecution().analyzed();
     LogicalPlan leaf = (LogicalPlan) ((org.apache.spark.sql.execution.LogicalRDD) known.collectLeaves().head()).newInstance();
     scala.collection.immutable.Seq columns = leaf.output();
-    Attribute number = (Attribute) columns.last();
-    Metadata hidden = new MetadataBuilder().withMetadata(number.metadata()).putString("__metadata_col", number.name()).build();
-    Project shown = new Project((scala.collection.immutable.Seq) columns.dropRight(1), leaf);
-    shown.setTagValue(Project$.MODULE$.hiddenOutputTag(),
-        scala.collection.immutable.Nil$.MODULE$.$colon$colon(number.withMetadata(hidden)));
+    int size = ((Integer) all[1]).intValue();
+    List beside = new ArrayList();
+    Iterator it = ((scala.collection.immutable.Seq) columns.takeRight(size)).iterator();
+    while (it.hasNext()) {
+      Attribute one = (Attribute) it.next();
+      beside.add(one.withMetadata(
+          new MetadataBuilder().withMetadata(one.metadata()).putString("__metadata_col", one.name()).build()));
+    }
+    Project shown = new Project((scala.collection.immutable.Seq) columns.dropRight(size), leaf);
+    shown.setTagValue(Project$.MODULE$.hiddenOutputTag(), scala.jdk.javaapi.CollectionConverters.asScala(beside).toList());
     return shown;
   }
 

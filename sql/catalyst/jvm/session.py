@@ -132,14 +132,14 @@ class Catalyst:
         self._session.createDataFrame(empty, schema).createOrReplaceTempView(quoted)
         self._dumper.relation(name)
 
-    def number(self, relations: Mapping[str, str]) -> None:
-        """Let the next queries name the last column of what is registered, by relation, which `*` leaves out.
+    def number(self, relations: Mapping[str, tuple[str, int]]) -> None:
+        """Let the next queries name so many last columns of what is registered, which `*` leaves out.
 
-        The relation's other columns are its own.
+        By relation, whose own columns the others are.
         """
         self._dumper.numberNone()
-        for name, all_ in relations.items():
-            self._dumper.number(name, all_)
+        for name, (all_, size) in relations.items():
+            self._dumper.number(name, all_, size)
 
     def define(self, name: str, plan: Any) -> None:
         """Let later queries read a plan of the JVM, which nobody has analysed, by that name."""

@@ -135,7 +135,8 @@ def forbidden(name: str, why: str, written: str = "") -> str:
 _SYSTEM = {
     "_row_id": "rows of append-only tables have one; for others declare it: "
     "_row_id BIGINT DEFAULT monotonically_increasing_id()",
-    "rowtime": "a row has the time that it is given: declare rowtime TIMESTAMP DEFAULT now(), its arrival's",
+    "rowtime": "rows of append-only tables have one, when they came; for others declare it: "
+    "rowtime TIMESTAMP DEFAULT now()",
 }
 
 

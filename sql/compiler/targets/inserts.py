@@ -73,6 +73,12 @@ def by_name(statement: InsertInto, view: View) -> InsertInto:
     return replace(statement, columns=listed, by_name=False)
 
 
+def given_places(source: Source, statement: InsertInto, view: View, target: Table) -> dict[str, int | None]:
+    """Of each column of the target, by name, its place in the view; None: it isn't given."""
+    fit = _Fit(source, by_name(statement, view), view, None, target, frozenset(), (), ())
+    return dict(zip((column.name for column in target.schema), fit.columns(), strict=True))
+
+
 def fitted(
     source: Source,
     statement: InsertInto,

@@ -24,7 +24,8 @@ from dbsp.sql.plans.schemas import Key, Schema, arrow_schema
 class Relation:
     """A table or view, as plans that scan it need it.
 
-    node: its stream. arrived: the same with the order of arrival as a last column, where some view reads it.
+    node: its stream. arrived: the same with the order of arrival as a last column, where some view reads it;
+    timed: with the times of arrival; timed_in_order: with both, these first.
     received, waiting: of a table with WATERMARK the stream of all its rows, and what of them isn't in `node`.
     """
 
@@ -34,6 +35,14 @@ class Relation:
     arrived: int | None = None
     received: int | None = None
     waiting: tuple[int, ...] = ()
+    timed: int | None = None
+    timed_in_order: int | None = None
+
+    def beside(self, rowtime: bool, arrival: bool) -> int | None:
+        """The stream with these columns behind its own; None: no view reads it."""
+        if rowtime:
+            return self.timed_in_order if arrival else self.timed
+        return self.arrived if arrival else self.node
 
 
 class Lowering:

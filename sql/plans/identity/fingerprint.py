@@ -95,7 +95,7 @@ FORMS: Forms = {
     ),
     Field: Form("field", ("name", "type", Default("nullable", True))),
     # plans
-    p.Scan: Form("scan", ("relation", "schema", Default("arrival", False))),
+    p.Scan: Form("scan", ("relation", "schema", Default("arrival", False), Default("rowtime", False))),
     p.Values: Form("values", ("rows", "schema")),
     p.Project: Form("project", ("input", "expressions", "schema")),
     p.Filter: Form("filter", ("input", "condition")),

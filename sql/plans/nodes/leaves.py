@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 
+from dbsp.circuits.expressions.mirror import column_of
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Expression
 from dbsp.sql.plans.calls import Change
@@ -21,12 +22,13 @@ LEVEL = "the level before"
 class Scan(Leaf):
     """All columns of a table, or of a view defined earlier in the program.
 
-    arrival: and as a last column in which order the rows of a table arrived.
+    rowtime, arrival: and behind them when the rows of a table arrived, and in which order.
     """
 
     relation: str
     schema: Schema
     arrival: bool = False
+    rowtime: bool = False
 
     def with_expressions(self, change: Change) -> Scan:
         return self
@@ -45,7 +47,10 @@ class Scan(Leaf):
         return relations.get(self.relation, set())
 
     def monotonic(self, relations: Mapping[str, Bounds]) -> Bounds:
-        return relations.get(self.relation, {})
+        """A table's times of arrival stand behind its columns, whether they are read or not."""
+        own = len(self.schema) - self.arrival
+        known = relations.get(self.relation, {})
+        return {place: bound for place, bound in known.items() if column_of(place) < own}
 
     def obstacle(self, growing: Set[str]) -> str | None:
         return None
@@ -59,11 +64,22 @@ class Scan(Leaf):
     def arriving(self) -> frozenset[str]:
         return frozenset({self.relation} if self.arrival else ())
 
+    def timed(self) -> frozenset[str]:
+        return frozenset({self.relation} if self.rowtime else ())
+
     def named(self) -> Scan:
         return self
 
     def pruned(self, needed: Set[int]) -> tuple[Plan, Position]:
-        return self, {i: i for i in range(len(self.schema))}
+        """All of the relation's own columns, and of those beside them what is needed."""
+        own = len(self.schema) - self.arrival - self.rowtime
+        rowtime = self.rowtime and own in needed
+        arrival = self.arrival and len(self.schema) - 1 in needed
+        read = [own] * rowtime + [len(self.schema) - 1] * arrival
+        kept = [*range(own), *read]
+        schema = tuple(self.schema[i] for i in kept)
+        pruned = replace(self, schema=schema, arrival=arrival, rowtime=rowtime)
+        return pruned, {old: new for new, old in enumerate(kept)}
 
     @property
     def cost(self) -> str:
@@ -71,7 +87,8 @@ class Scan(Leaf):
 
     @property
     def spelled(self) -> str:
-        return f"scan {self.relation}{' with its order of arrival' if self.arrival else ''}"
+        beside = ["its times of arrival"] * self.rowtime + ["its order of arrival"] * self.arrival
+        return f"scan {self.relation}{' with ' * bool(beside)}{' and '.join(beside)}"
 
 
 @dataclass(frozen=True, slots=True)
