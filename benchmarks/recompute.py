@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from dbsp.sql.text.create_view import CreateView
 from dbsp.sql.text.source import read
-from dbsp.sql.text.statements import statements
+from dbsp.sql.text.statements.create_view import CreateView
+from dbsp.sql.text.statements.statements import statements
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -16,9 +16,9 @@ from benchmarks.suite import usage
 from benchmarks.suite.measurement import Measurement
 from benchmarks.suite.stepping import Opened, Subject, session, stepped
 from benchmarks.tpch.data import PROGRAM, Workload, queue, tables
-from dbsp.sql.text.create_view import CreateView
 from dbsp.sql.text.source import read
-from dbsp.sql.text.statements import statements
+from dbsp.sql.text.statements.create_view import CreateView
+from dbsp.sql.text.statements.statements import statements
 
 DATA = Path(".benchmarks", "tpch")
 LOADS, WARM_UP = 10, 3

@@ -28,10 +28,10 @@ from dbsp.queries.plans import Plans, named_in
 from dbsp.sql.compiler.queries.query import query_source
 from dbsp.sql.plans.program import Program
 from dbsp.sql.spellings.file_relations import file_relations
-from dbsp.sql.text.create_function import CreateFunction
-from dbsp.sql.text.create_sql_function import CreateSqlFunction
 from dbsp.sql.text.source import as_it_is
-from dbsp.sql.text.statements import statements
+from dbsp.sql.text.statements.create_function import CreateFunction
+from dbsp.sql.text.statements.create_sql_function import CreateSqlFunction
+from dbsp.sql.text.statements.statements import statements
 from dbsp.state.records.identity import Identity
 from dbsp.state.store import Store
 from dbsp.views.outputs import check_state, contents_of, is_there, output_view, output_views, state_of

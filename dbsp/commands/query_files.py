@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dbsp.running.spark.intervals import quoted
 from dbsp.sql.catalyst import Catalyst
 from dbsp.sql.compiler.queries.query import QUERY
-from dbsp.sql.compiler.scope import Scope
+from dbsp.sql.compiler.scope.scope import Scope
 from dbsp.sql.compiler.sources.file_tables import read_once, replacements, table_names
 from dbsp.sql.spellings.file_relations import FileRelation
 from dbsp.sql.spellings.spark_spelling import in_sparks_spelling

@@ -13,8 +13,8 @@ from dbsp.sql.plans import types
 from dbsp.sql.plans.own_forms import OWN_FORMS
 from dbsp.sql.spellings import spark_spelling
 from dbsp.sql.text import emission_clauses
-from dbsp.sql.text.create_table import PROPERTIES
-from dbsp.sql.text.statements import STATEMENTS
+from dbsp.sql.text.statements.create_table import PROPERTIES
+from dbsp.sql.text.statements.statements import STATEMENTS
 
 
 def sql_reference(limits: str, files: str) -> str:

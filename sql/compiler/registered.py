@@ -11,12 +11,12 @@ from dbsp.circuits.errors import Error
 from dbsp.circuits.functions.python.function import PythonFunction
 from dbsp.sql.catalyst.reading.errors import spark_error
 from dbsp.sql.compiler.functions.handlers import NoHandler, load_handler
-from dbsp.sql.compiler.scope import Scope
+from dbsp.sql.compiler.scope.scope import Scope
 from dbsp.sql.plans.declared import Declared
 from dbsp.sql.plans.types import UnsupportedType, arrow_type
 from dbsp.sql.spellings.spark_spelling import in_sparks_spelling
-from dbsp.sql.text.create_function import CreateFunction, check_body
-from dbsp.sql.text.create_sql_function import CreateSqlFunction
+from dbsp.sql.text.statements.create_function import CreateFunction, check_body
+from dbsp.sql.text.statements.create_sql_function import CreateSqlFunction
 from dbsp.sql.text.tokens import Piece, Slice
 
 

@@ -16,12 +16,12 @@ from dbsp.circuits.expressions.nodes import Call, Expression, columns_of, substi
 from dbsp.circuits.functions.python.within import calls_python
 from dbsp.circuits.operators.inputs.rules import Check, Formula
 from dbsp.sql.catalyst.plans import plan
-from dbsp.sql.compiler.scope import Scope
+from dbsp.sql.compiler.scope.scope import Scope
 from dbsp.sql.plans.nodes import Project, Scan
 from dbsp.sql.plans.program import Table
 from dbsp.sql.plans.schemas import Field, Schema
 from dbsp.sql.plans.types import UnsupportedType, ddl, literal_type
-from dbsp.sql.text.create_table import CreateTable
+from dbsp.sql.text.statements.create_table import CreateTable
 from dbsp.sql.text.tokens import Slice
 
 _BOOLEAN = Field("condition", pa.bool_(), True)

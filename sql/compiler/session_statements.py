@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dbsp.sql.compiler.scope import Scope
-from dbsp.sql.text.session_statements import Ignored, SessionStatement, Setting, Use
+from dbsp.sql.compiler.scope.scope import Scope
+from dbsp.sql.text.statements.session_statements import Ignored, SessionStatement, Setting, Use
 
 _ANSI = "spark.sql.ansi.enabled"
 _ZONE = "spark.sql.session.timezone"

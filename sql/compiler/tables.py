@@ -17,10 +17,10 @@ from dbsp.circuits.progress.waterline import Amount
 from dbsp.sql.catalyst.clock.temporal import default_value
 from dbsp.sql.catalyst.reading.errors import spark_error
 from dbsp.sql.catalyst.reading.query import Query
-from dbsp.sql.compiler.defined import ROW_ID, ROWTIME
 from dbsp.sql.compiler.late_rows import LATE_TYPES, annotated_view, late_rows_view
 from dbsp.sql.compiler.row_rules import with_row_rules
-from dbsp.sql.compiler.scope import Scope
+from dbsp.sql.compiler.scope.defined import ROW_ID, ROWTIME
+from dbsp.sql.compiler.scope.scope import Scope
 from dbsp.sql.compiler.sources.bad_rows import BAD_TYPES, bad_rows_view, keeps_bad_rows
 from dbsp.sql.compiler.sources.changelogs import MARKS, source_changelog
 from dbsp.sql.compiler.sources.idle import check_idle
@@ -36,7 +36,7 @@ from dbsp.sql.text.annotations import (
     not_constant,
 )
 from dbsp.sql.text.column_definitions import ColumnDefinition
-from dbsp.sql.text.create_table import CreateTable
+from dbsp.sql.text.statements.create_table import CreateTable
 from dbsp.sql.text.tokens import Slice
 
 # what such a table has beside its columns, in this order

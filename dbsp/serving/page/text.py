@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from dbsp.sql.plans.program import Program
 from dbsp.sql.spellings.unfilled import CONNECTS, settings
 from dbsp.sql.text.source import Source, as_it_is
-from dbsp.sql.text.statements import statements
+from dbsp.sql.text.statements.statements import statements
 from dbsp.sql.text.tokens import Token, tokens
 
 HIDDEN = "'…'"

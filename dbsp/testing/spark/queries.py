@@ -17,15 +17,15 @@ from dbsp.circuits.operators.joins.lookup import Lookup
 from dbsp.circuits.operators.operator import Operator
 from dbsp.queries.plans import named_in
 from dbsp.sql.catalyst import Catalyst
-from dbsp.sql.compiler.scope import Scope
+from dbsp.sql.compiler.scope.scope import Scope
 from dbsp.sql.plans.program import SYSTEM_VIEWS, Program, View
 from dbsp.sql.spellings.spark_spelling import in_sparks_spelling
-from dbsp.sql.text.create_function import CreateFunction
-from dbsp.sql.text.create_sql_function import CreateSqlFunction
-from dbsp.sql.text.create_view import CreateRecursiveView, CreateView
 from dbsp.sql.text.expectations import checked
 from dbsp.sql.text.source import as_it_is
-from dbsp.sql.text.statements import Statement, statements
+from dbsp.sql.text.statements.create_function import CreateFunction
+from dbsp.sql.text.statements.create_sql_function import CreateSqlFunction
+from dbsp.sql.text.statements.create_view import CreateRecursiveView, CreateView
+from dbsp.sql.text.statements.statements import Statement, statements
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

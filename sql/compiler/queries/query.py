@@ -20,7 +20,7 @@ from dbsp.sql.text.tokens import Slice, tokens
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from dbsp.sql.compiler.scope import Scope
+    from dbsp.sql.compiler.scope.scope import Scope
 
 QUERY = "query"
 _WORDS = frozenset({"SELECT", "WITH", "VALUES", "TABLE", "FROM", "("})
@@ -108,8 +108,8 @@ def _compiled(
     from dbsp.sql.compiler.compile import Compiler  # noqa: PLC0415  what only compiling needs
 
     scope = scope_of(source, relations, session(), timezone, shape)
-    compiler = Compiler(source, scope)
-    compiler.add_query(QUERY, Slice(source.text, 0), once=True)
+    compiler = Compiler(scope)
+    compiler.views.add_query(QUERY, Slice(source.text, 0), once=True)
     if found is not None:
         found |= scope.parameters or {"free": (), "sized": ()}
     return compiler.program()
@@ -124,7 +124,7 @@ def scope_of(
 ) -> Scope:
     """What the query's text means, over these relations. Raises ProgramError."""
     from dbsp.sql.catalyst import Catalyst  # noqa: PLC0415  what only compiling needs
-    from dbsp.sql.compiler.scope import Scope  # noqa: PLC0415
+    from dbsp.sql.compiler.scope.scope import Scope  # noqa: PLC0415
 
     _check_word(source)
     names = frozenset({*relations, QUERY})

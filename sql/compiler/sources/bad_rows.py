@@ -17,8 +17,8 @@ from dbsp.circuits.operators.inputs.bad import BAD_ROWS, BAD_SCHEMA
 from dbsp.sql.plans.nodes import Scan
 from dbsp.sql.plans.program import View
 from dbsp.sql.plans.schemas import Field
-from dbsp.sql.text.create_table import CreateTable
 from dbsp.sql.text.source import Source
+from dbsp.sql.text.statements.create_table import CreateTable
 
 # as Spark names its types
 BAD_TYPES = tuple((field.name, "long" if field.name == "step" else "string") for field in BAD_SCHEMA)

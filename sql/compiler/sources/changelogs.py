@@ -22,8 +22,8 @@ from dbsp.sql.compiler.targets.format_columns import FILLED, given_columns
 from dbsp.sql.plans.program import CHANGE_FEED, ENVELOPES, MAXWELL, OP, STEP
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.plans.types import ddl
-from dbsp.sql.text.create_table import CreateTable
 from dbsp.sql.text.source import Source
+from dbsp.sql.text.statements.create_table import CreateTable
 
 # Columns of a source that say what its records do and when; no view sees them.
 MARKS = frozenset({WEIGHT, OP, STEP})

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.types as pt
 
-from dbsp.sql.text.create_table import CreateTable
 from dbsp.sql.text.source import Source
+from dbsp.sql.text.statements.create_table import CreateTable
 
 
 def check_idle(

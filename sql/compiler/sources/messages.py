@@ -26,8 +26,8 @@ from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.sql.plans.program import DEBEZIUM, ENVELOPES, MAXWELL, OP, STEP
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.plans.types import ddl
-from dbsp.sql.text.create_table import CreateTable
 from dbsp.sql.text.source import Source
+from dbsp.sql.text.statements.create_table import CreateTable
 
 # Formats of bytes, and what their options must say of the value, or of the key, where no registry does.
 BINARY: dict[str, tuple[str, ...]] = {"avro": ("schema",), "protobuf": ("message", "descriptor")}

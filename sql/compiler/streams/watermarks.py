@@ -8,10 +8,10 @@ from dataclasses import replace
 from dbsp.circuits.errors import ProgramError, did_you_mean
 from dbsp.sql.spellings.watermarks import Watermark, watermarks_in
 from dbsp.sql.text.annotations import LatenessClause, LatenessStatement
-from dbsp.sql.text.create_table import CreateTable
-from dbsp.sql.text.create_view import CreateRecursiveView, CreateView
 from dbsp.sql.text.source import Source
-from dbsp.sql.text.statements import InsertInto, Statement
+from dbsp.sql.text.statements.create_table import CreateTable
+from dbsp.sql.text.statements.create_view import CreateRecursiveView, CreateView
+from dbsp.sql.text.statements.statements import InsertInto, Statement
 
 
 def with_watermarks(source: Source, parsed: Sequence[Statement]) -> list[Statement]:

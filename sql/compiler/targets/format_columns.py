@@ -22,8 +22,8 @@ from dbsp.sql.plans.own_forms import OWN_FORMS, OwnForm, own_form
 from dbsp.sql.plans.program import EXCEL, FILE_FORMATS, HIVE, OP, PYTHON, STEP, Table
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.plans.types import ddl
-from dbsp.sql.text.create_table import CreateTable
 from dbsp.sql.text.source import Source
+from dbsp.sql.text.statements.create_table import CreateTable
 
 # Columns of a target that no query gives: what a record did, in which step, and the state of a result that
 # EMIT (... RESULT STATE FLAG) says.

@@ -15,8 +15,8 @@ from difflib import get_close_matches
 from dbsp.sql.catalyst import Catalyst
 from dbsp.sql.plans.own_forms import OWN_FORMS, own_form
 from dbsp.sql.plans.program import EXCEL, FILE_FORMATS, HIVE, PYTHON
-from dbsp.sql.text.create_table import CreateTable
 from dbsp.sql.text.source import Source
+from dbsp.sql.text.statements.create_table import CreateTable
 
 FORMATS = (
     "csv", "json", "parquet", "orc", "text", "xml", "avro", "binaryFile", "kafka", "rate", "socket", "jdbc",

@@ -39,7 +39,7 @@ from dbsp.sql.plans.program import (
 from dbsp.sql.plans.schemas import Field, Key
 from dbsp.sql.plans.types import ddl
 from dbsp.sql.text.source import Source
-from dbsp.sql.text.statements import InsertInto
+from dbsp.sql.text.statements.statements import InsertInto
 from dbsp.sql.text.tokens import Token
 
 

@@ -14,7 +14,7 @@ from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.program import Table, View
 from dbsp.sql.plans.schemas import Key
 from dbsp.sql.rules import apply_rules
-from dbsp.sql.text.statements import InsertInto
+from dbsp.sql.text.statements.statements import InsertInto
 from dbsp.sql.text.tokens import Token
 
 

@@ -20,7 +20,7 @@ from dbsp.sql.plans.program import Table, View
 from dbsp.sql.plans.schemas import Key, columns_of_schema
 from dbsp.sql.rules import apply_rules
 from dbsp.sql.text.source import Source
-from dbsp.sql.text.statements import InsertInto
+from dbsp.sql.text.statements.statements import InsertInto
 
 
 def check_upsert(source: Source, statement: InsertInto, target: Table) -> None:

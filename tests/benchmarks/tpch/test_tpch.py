@@ -16,9 +16,9 @@ from pyarrow.types import is_decimal
 import dbsp
 from benchmarks import recompute
 from benchmarks.tpch.data import PROGRAM, Delta, Workload, queue, tables
-from dbsp.sql.text.create_view import CreateView
 from dbsp.sql.text.source import read
-from dbsp.sql.text.statements import statements
+from dbsp.sql.text.statements.create_view import CreateView
+from dbsp.sql.text.statements.statements import statements
 from dbsp.testing.bags import arrow_values, same_rows
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]

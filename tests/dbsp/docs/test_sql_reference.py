@@ -5,7 +5,7 @@ from __future__ import annotations
 from dbsp.docs.site import OWN
 from dbsp.docs.sql_reference import sql_reference
 from dbsp.sql.compiler.targets.formats import FORMATS
-from dbsp.sql.text.create_table import PROPERTIES
+from dbsp.sql.text.statements.create_table import PROPERTIES
 
 TEXT = sql_reference(*((OWN / "guides" / name).read_text() for name in ("limits.md", "spark-files.md")))
 

@@ -8,7 +8,7 @@ from dbsp.circuits.errors import Error
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.functions.python.function import PythonFunction
 from dbsp.sql.compiler.registered import declare_function
-from dbsp.sql.compiler.scope import Scope
+from dbsp.sql.compiler.scope.scope import Scope
 from dbsp.sql.plans.declared import Declared
 from dbsp.sql.plans.nodes import Aggregate, Project
 from tests.oracles.recorded_catalyst import Recorded

@@ -11,10 +11,10 @@ from dbsp.circuits.errors import ProgramError
 from dbsp.sql.catalyst import Catalyst
 from dbsp.sql.compiler.compile import Compiler
 from dbsp.sql.compiler.load import compile_program
-from dbsp.sql.compiler.scope import Scope
-from dbsp.sql.text.session_statements import Ignored, Setting, Use
+from dbsp.sql.compiler.scope.scope import Scope
 from dbsp.sql.text.source import read
-from dbsp.sql.text.statements import statements
+from dbsp.sql.text.statements.session_statements import Ignored, Setting, Use
+from dbsp.sql.text.statements.statements import statements
 
 FOLDER = Path(__file__).parent
 TABLES = """

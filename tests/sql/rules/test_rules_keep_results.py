@@ -16,9 +16,9 @@ from dbsp.circuits.traces.zset import ZSet
 from dbsp.sql.compiler.load import compile_program
 from dbsp.sql.plans.program import Program, Table
 from dbsp.sql.rules import driver
-from dbsp.sql.text.create_view import CreateView
 from dbsp.sql.text.source import read
-from dbsp.sql.text.statements import statements
+from dbsp.sql.text.statements.create_view import CreateView
+from dbsp.sql.text.statements.statements import statements
 from dbsp.testing.bags import arrow_values, same_rows
 from tests.circuits.engine import Engine
 

@@ -6,7 +6,7 @@ import pytest
 
 from dbsp.circuits.errors import ProgramError
 from dbsp.sql.text.source import Source, read
-from dbsp.sql.text.statements import Statement, statements
+from dbsp.sql.text.statements.statements import Statement, statements
 from dbsp.sql.text.tokens import Cursor, tokens
 
 

@@ -6,7 +6,6 @@ import pytest
 
 from dbsp.circuits.errors import ProgramError
 from dbsp.sql.plans.program import Emission, Schedule, Triggers
-from dbsp.sql.text.create_view import CreateView
 from dbsp.sql.text.emission_clauses import (
     EmitClause,
     TriggerClause,
@@ -15,7 +14,8 @@ from dbsp.sql.text.emission_clauses import (
     resolved,
 )
 from dbsp.sql.text.source import as_it_is
-from dbsp.sql.text.statements import statements
+from dbsp.sql.text.statements.create_view import CreateView
+from dbsp.sql.text.statements.statements import statements
 from dbsp.sql.text.tokens import Slice
 from tests.sql.text.reading import check_refused, cursor_over, parse, source_of
 

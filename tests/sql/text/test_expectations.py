@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dbsp.sql.text.create_view import CreateView
 from dbsp.sql.text.expectations import checked
-from dbsp.sql.text.session_statements import Ignored
 from dbsp.sql.text.source import read
-from dbsp.sql.text.statements import statements
+from dbsp.sql.text.statements.create_view import CreateView
+from dbsp.sql.text.statements.session_statements import Ignored
+from dbsp.sql.text.statements.statements import statements
 from dbsp.sql.text.tokens import Slice
 
 TEXT = """CREATE MATERIALIZED VIEW v (a, CONSTRAINT one EXPECT (a > (0)) ON VIOLATION DROP ROW, b,

@@ -6,11 +6,11 @@ from itertools import permutations
 
 import pytest
 
-from dbsp.sql.text.create_table import CreateTable
-from dbsp.sql.text.create_view import CreateView
-from dbsp.sql.text.session_statements import Ignored
 from dbsp.sql.text.source import read
-from dbsp.sql.text.statements import statements
+from dbsp.sql.text.statements.create_table import CreateTable
+from dbsp.sql.text.statements.create_view import CreateView
+from dbsp.sql.text.statements.session_statements import Ignored
+from dbsp.sql.text.statements.statements import statements
 
 CLAUSES = {
     "COMMENT 'a, (b'": "",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from dbsp.circuits.errors import ProgramError
-from dbsp.sql.text.create_table import CreateTable
-from dbsp.sql.text.session_statements import Ignored
 from dbsp.sql.text.source import as_it_is
-from dbsp.sql.text.statements import Statement, statements
+from dbsp.sql.text.statements.create_table import CreateTable
+from dbsp.sql.text.statements.session_statements import Ignored
+from dbsp.sql.text.statements.statements import Statement, statements
 
 
 def made(text: str) -> list[Statement]:

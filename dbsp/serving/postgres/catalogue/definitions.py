@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from dbsp.serving.page.text import told, without_users
 from dbsp.sql.plans.program import Program
-from dbsp.sql.text.create_table import CreateTable
-from dbsp.sql.text.create_view import CreateRecursiveView, CreateView
 from dbsp.sql.text.source import as_it_is
-from dbsp.sql.text.statements import statements
+from dbsp.sql.text.statements.create_table import CreateTable
+from dbsp.sql.text.statements.create_view import CreateRecursiveView, CreateView
+from dbsp.sql.text.statements.statements import statements
 
 
 @dataclass(frozen=True)

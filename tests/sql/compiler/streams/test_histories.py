@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from dbsp.circuits.errors import ProgramError
-from dbsp.sql.compiler.defined import Defined
+from dbsp.sql.compiler.scope.defined import Defined
 from dbsp.sql.compiler.streams.histories import Histories
 from dbsp.sql.plans.nodes import Scan, Union
 from dbsp.sql.plans.plan import Plan

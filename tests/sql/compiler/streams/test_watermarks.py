@@ -7,9 +7,9 @@ import pytest
 from dbsp.circuits.errors import ProgramError
 from dbsp.sql.compiler.streams.watermarks import with_watermarks
 from dbsp.sql.text.annotations import LatenessStatement
-from dbsp.sql.text.create_table import CreateTable
 from dbsp.sql.text.source import as_it_is
-from dbsp.sql.text.statements import Statement, statements
+from dbsp.sql.text.statements.create_table import CreateTable
+from dbsp.sql.text.statements.statements import Statement, statements
 
 TABLES = "CREATE TABLE e (ts TIMESTAMP, x INT); CREATE VIEW big AS SELECT * FROM e WHERE x > 1; "
 

@@ -12,7 +12,7 @@ from dbsp.sql.compiler.targets.unselected import with_key
 from dbsp.sql.plans.nodes import Filter, Project, Scan
 from dbsp.sql.plans.program import Table, Triggers, View
 from dbsp.sql.plans.schemas import Field
-from dbsp.sql.text.statements import InsertInto
+from dbsp.sql.text.statements.statements import InsertInto
 from dbsp.sql.text.tokens import Slice, Token
 
 INT = pa.int64()

@@ -14,10 +14,16 @@ from dbsp.sql.text.annotations import (
     lateness_statement,
 )
 from dbsp.sql.text.column_definitions import name_tokens
-from dbsp.sql.text.create_function import CreateFunction, create_function
-from dbsp.sql.text.create_sql_function import CreateSqlFunction, create_sql_function, is_sql_function
-from dbsp.sql.text.create_table import CreateTable, create_stream, create_table
-from dbsp.sql.text.create_view import (
+from dbsp.sql.text.extensions import refuse_statement
+from dbsp.sql.text.source import Source
+from dbsp.sql.text.statements.create_function import CreateFunction, create_function
+from dbsp.sql.text.statements.create_sql_function import (
+    CreateSqlFunction,
+    create_sql_function,
+    is_sql_function,
+)
+from dbsp.sql.text.statements.create_table import CreateTable, create_stream, create_table
+from dbsp.sql.text.statements.create_view import (
     QUERY_STARTS,
     CreateRecursiveView,
     CreateView,
@@ -26,9 +32,7 @@ from dbsp.sql.text.create_view import (
     create_view,
     query_text,
 )
-from dbsp.sql.text.extensions import refuse_statement
-from dbsp.sql.text.session_statements import Ignored, SessionStatement, Use, session_statement
-from dbsp.sql.text.source import Source
+from dbsp.sql.text.statements.session_statements import Ignored, SessionStatement, Use, session_statement
 from dbsp.sql.text.tokens import Cursor, InUse, Slice, Token, tokens
 
 STATEMENTS = (

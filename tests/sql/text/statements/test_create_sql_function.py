@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from dbsp.sql.text.create_function import CreateFunction
-from dbsp.sql.text.create_sql_function import CreateSqlFunction
 from dbsp.sql.text.source import read
-from dbsp.sql.text.statements import statements
+from dbsp.sql.text.statements.create_function import CreateFunction
+from dbsp.sql.text.statements.create_sql_function import CreateSqlFunction
+from dbsp.sql.text.statements.statements import statements
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dbsp.sql.compiler.scope import renamed
+from dbsp.sql.compiler.scope.scope import renamed
 from dbsp.sql.plans.nodes import Filter, Project
 from dbsp.sql.plans.schemas import columns_of_schema
 from tests.sql.hand_made import T, column, project, schema

@@ -8,14 +8,14 @@ from typing import Any
 from dbsp.sql.catalyst.order import order_of
 from dbsp.sql.catalyst.plans import normalized_columns, plan
 from dbsp.sql.catalyst.reading.query import Query
-from dbsp.sql.compiler.recursion import check_declared, complete_components, reached, relations_in
-from dbsp.sql.compiler.scope import Scope, renamed
-from dbsp.sql.compiler.shown_order import shown_order
+from dbsp.sql.compiler.scope.scope import Scope, renamed
+from dbsp.sql.compiler.views.recursion import check_declared, complete_components, reached, relations_in
+from dbsp.sql.compiler.views.shown_order import shown_order
 from dbsp.sql.plans.nodes import Distinct
 from dbsp.sql.plans.program import View
 from dbsp.sql.plans.schemas import Schema
 from dbsp.sql.rules import apply_rules
-from dbsp.sql.text.create_view import CreateRecursiveView
+from dbsp.sql.text.statements.create_view import CreateRecursiveView
 
 
 @dataclass

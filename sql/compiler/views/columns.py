@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from dbsp.circuits.expressions.vectors.calendar import holds_calendar
-from dbsp.sql.compiler.scope import Scope
+from dbsp.sql.compiler.scope.scope import Scope
 from dbsp.sql.plans.program import View
 from dbsp.sql.plans.schemas import Schema
 from dbsp.sql.plans.types import arrow_type, ddl
-from dbsp.sql.text.create_view import CreateView
+from dbsp.sql.text.statements.create_view import CreateView
 from dbsp.sql.text.tokens import Slice
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from dbsp.circuits.errors import ProgramError
 from dbsp.circuits.functions.python.function import Text
-from dbsp.sql.text.create_function import CreateFunction, check_body
+from dbsp.sql.text.statements.create_function import CreateFunction, check_body
 from tests.sql.text.reading import check_refused, only, source_of
 
 HEAD = "CREATE FUNCTION f(x BIGINT, y MAP<INT, STRING>) RETURNS DECIMAL(5, 2) LANGUAGE PYTHON"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dbsp.sql.text.create_view import DEFAULT_ITERATIONS, CreateRecursiveView, CreateView
 from dbsp.sql.text.emission_clauses import TriggerClause
+from dbsp.sql.text.statements.create_view import DEFAULT_ITERATIONS, CreateRecursiveView, CreateView
 from tests.sql.text.reading import check_refused, only, source_of
 
 

@@ -17,8 +17,8 @@ from dbsp.sql.catalyst.plans import plan
 from dbsp.sql.catalyst.reading.clock import inlined
 from dbsp.sql.catalyst.reading.errors import forbidden, spark_error
 from dbsp.sql.catalyst.reading.query import Query
-from dbsp.sql.compiler.defined import ROW_ID, ROWTIME, Defined
 from dbsp.sql.compiler.functions.known import Functions
+from dbsp.sql.compiler.scope.defined import ROW_ID, ROWTIME, Defined
 from dbsp.sql.plans.nodes import Project
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field, Schema
@@ -28,11 +28,11 @@ from dbsp.sql.spellings.spark_spelling import in_sparks_spelling
 from dbsp.sql.spellings.system_time import version_time_of
 from dbsp.sql.spellings.type_names import spelled_column_type
 from dbsp.sql.text.annotations import constant_value
-from dbsp.sql.text.create_table import CreateTable
-from dbsp.sql.text.create_view import CreateRecursiveView
 from dbsp.sql.text.extensions import SPECIAL_TIME
 from dbsp.sql.text.literals.shape import Shape
 from dbsp.sql.text.source import Source
+from dbsp.sql.text.statements.create_table import CreateTable
+from dbsp.sql.text.statements.create_view import CreateRecursiveView
 from dbsp.sql.text.tokens import Slice
 
 

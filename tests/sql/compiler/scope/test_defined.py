@@ -7,7 +7,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from dbsp.circuits.expressions.nodes import Column
-from dbsp.sql.compiler.defined import Defined
+from dbsp.sql.compiler.scope.defined import Defined
 from dbsp.sql.plans.nodes import Filter, Scan
 from dbsp.sql.plans.program import ColumnLateness, Table, View
 from tests.sql.hand_made import T, U, positive, table, view

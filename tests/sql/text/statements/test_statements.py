@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from dbsp.sql.text.create_function import CreateFunction
-from dbsp.sql.text.create_table import CreateTable
-from dbsp.sql.text.create_view import CreateRecursiveView, CreateView
-from dbsp.sql.text.statements import InsertInto, has_lateness
+from dbsp.sql.text.statements.create_function import CreateFunction
+from dbsp.sql.text.statements.create_table import CreateTable
+from dbsp.sql.text.statements.create_view import CreateRecursiveView, CreateView
+from dbsp.sql.text.statements.statements import InsertInto, has_lateness
 from tests.sql.text.reading import check_refused, only, parse
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dbsp.sql.text.create_table import CreateTable
+from dbsp.sql.text.statements.create_table import CreateTable
 from tests.sql.text.reading import check_refused, only
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from dbsp.circuits.errors import ProgramError
 from dbsp.sql.compiler.load import compile_program
-from dbsp.sql.compiler.recursion import complete_components
+from dbsp.sql.compiler.views.recursion import complete_components
 from dbsp.sql.plans.properties.keys import view_keys
 from dbsp.sql.plans.shown.bounds import bounds
 from dbsp.views.explained.program import explain_program

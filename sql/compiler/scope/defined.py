@@ -10,7 +10,7 @@ from dbsp.circuits.operators.inputs import arrival_times
 from dbsp.circuits.progress.waterline import CLOCK
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.program import SYSTEM_VIEWS, Table, View
-from dbsp.sql.text.create_table import CreateTable
+from dbsp.sql.text.statements.create_table import CreateTable
 
 # of a row of a table that only grows: the clock of its step, and step · 2³² + its place in the step's rows
 ROWTIME, ROW_ID = arrival_times.ROWTIME, "_row_id"
