@@ -86,11 +86,14 @@ def of_definition(query: str, place: Place) -> tuple[Clause, Clause, Clause]:
 
 
 def changes_of(spark: SparkSession, flow: Any, place: Place, said: tuple[Clause, Clause, Clause]) -> Changes:
-    """flow: Spark's, resolved. Raises ProgramError for a sequence without an order, as its run does."""
+    """flow: Spark's, resolved. Raises ProgramError for a sequence without an order, and for a tracked column
+    whose values can't be compared, as its run does.
+    """
     jvm: Any = spark._jvm
     kind = flow.sequencingType()
     # RowOrdering's takes expressions, too: a struct is a sequence of fields, and which is called is chance
-    if not jvm.org.apache.spark.sql.catalyst.expressions.OrderUtils.isOrderable(kind):
+    is_orderable = jvm.org.apache.spark.sql.catalyst.expressions.OrderUtils.isOrderable
+    if not is_orderable(kind):
         raise ProgramError(
             f"{place}: [AUTOCDC_MICROBATCH_VALIDATION.NON_ORDERABLE_SEQUENCE] The sequencing column has "
             f"non-orderable type {kind.sql()}. The sequencing column must be of a type that supports "
@@ -101,6 +104,14 @@ def changes_of(spark: SparkSession, flow: Any, place: Place, said: tuple[Clause,
     source, sequence, deletes = said
     tracked = flow.trackHistoryColumnNames()
     names, history = _names(flow), bool(tracked.isDefined())
+    compared = tuple(map(str, each(tracked.get()))) if history else ()
+    for field in flow.schema().fields():
+        if str(field.name()) in compared and not is_orderable(field.dataType()):
+            raise ProgramError(
+                f"{place}: [DATATYPE_MISMATCH.INVALID_ORDERING_TYPE] SCD TYPE 2 tracks column {field.name()} "
+                f"of type {field.dataType().sql()}, whose values can't be compared; say TRACK HISTORY ON the "
+                f"others, or ON * EXCEPT ({field.name()})"
+            )
     return Changes(
         source,
         sequence,
@@ -108,7 +119,7 @@ def changes_of(spark: SparkSession, flow: Any, place: Place, said: tuple[Clause,
         tuple(_named(names, key.name()) for key in each(arguments.keys())),
         tuple(names[: -(_OWN_OF_HISTORY if history else _OWN)]),
         history,
-        tuple(map(str, each(tracked.get()))) if history else (),
+        compared,
     )
 
 

@@ -7,6 +7,7 @@
     UNION ALL       that of the row on its side
     a join          (max(l, r), l…, r…): a pair arrives when the later of its rows does, a row beside NULLs
                     with itself
+    a stream that meets a table           that of the stream's row, which meets it then
     explode         (a…, place)
     a view          that of its query
 
@@ -26,6 +27,7 @@ from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal, r
 from dbsp.circuits.operators.inputs.arrivals import ARRIVAL
 from dbsp.sql.catalyst.reading.query import Node, Query
 from dbsp.sql.plans.nodes import (
+    ArrivalJoin,
     AsOf,
     Expand,
     Filter,
@@ -151,6 +153,9 @@ def _arrived(query: Query, views: set[str], plan: Plan) -> Arrived:
             schema = join_schema(plan.kind, left.plan.schema, plan.right.schema)
             kept = replace(plan, left=left.plan, schema=schema)
             return _moved(kept, len(plan.left.schema), left.size, plan.schema)
+        case ArrivalJoin():
+            left = _arrived(query, views, plan.left)
+            return _moved(_joined(plan, left, plan.right), len(plan.left.schema), left.size, plan.schema)
         case Join():
             left = _arrived(query, views, plan.left)
             right = None if plan.kind in _KEEPING_LEFT else _arrived(query, views, plan.right)
@@ -202,18 +207,7 @@ def _of_generate(plan: Generate, below: Arrived) -> Arrived:
 def _of_join(plan: Join, left: Arrived, right: Arrived | None) -> Arrived:
     """right: None where only left rows come out."""
     width = len(plan.left.schema)
-    inner = plan.right if right is None else right.plan
-    position = {i: i if i < width else i + left.size for i in range(width + len(plan.right.schema))}
-    joined = Join(
-        left.plan,
-        inner,
-        plan.kind,
-        plan.left_keys,
-        plan.right_keys,
-        plan.null_safe,
-        None if plan.residual is None else remap(plan.residual, position),
-        join_schema(plan.kind, left.plan.schema, inner.schema),
-    )
+    joined = _joined(plan, left, plan.right if right is None else right.plan)
     if right is None:
         return _moved(joined, width, left.size, plan.schema)
     columns = columns_of_schema(joined.schema)
@@ -223,6 +217,15 @@ def _of_join(plan: Join, left: Arrived, right: Arrived | None) -> Arrived:
     expressions = (*columns[:width], *columns[width + left.size : -right.size], later, *mine, *yours)
     size = 1 + left.size + right.size
     return Arrived(Project(joined, expressions, _widened(plan.schema, size)), size)
+
+
+def _joined(plan: Join | ArrivalJoin, left: Arrived, right: Plan) -> Join | ArrivalJoin:
+    """The join over a left side that is wider."""
+    width = len(plan.left.schema)
+    position = {i: i if i < width else i + left.size for i in range(width + len(plan.right.schema))}
+    residual = None if plan.residual is None else remap(plan.residual, position)
+    schema = join_schema(plan.kind, left.plan.schema, right.schema)
+    return replace(plan, left=left.plan, right=right, residual=residual, schema=schema)
 
 
 def _or_never(arrival: Expression) -> Expression:

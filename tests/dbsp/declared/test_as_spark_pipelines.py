@@ -32,10 +32,12 @@ CREATE FLOW f AS AUTO CDC INTO last_of FROM STREAM(spark_catalog.{0}.events)
 KEYS (k) APPLY AS DELETE WHEN op = 'd' SEQUENCE BY s COLUMNS * EXCEPT (op);
 CREATE STREAMING TABLE history FLOW AUTO CDC FROM STREAM spark_catalog.{0}.unequal
 KEYS (k, k2) APPLY AS DELETE WHEN op = 'd' SEQUENCE BY s STORED AS SCD TYPE 2;
-CREATE TEMPORARY VIEW each_of AS SELECT concat(k, x) AS k, k2, s, v, op
-FROM STREAM(spark_catalog.{0}.unequal) LATERAL VIEW explode(array('x', 'y')) AS x;
+CREATE TEMPORARY VIEW each_of AS SELECT concat(u.k, x) AS k, u.k2, s, v, op = 'd' OR e.k IS NOT NULL AS gone
+FROM STREAM(spark_catalog.{0}.unequal) AS u
+LEFT JOIN (SELECT DISTINCT k, k2 FROM spark_catalog.{0}.events WHERE v = 1) AS e ON e.k = u.k AND e.k2 = u.k2
+LATERAL VIEW explode(array('x', 'y')) AS x;
 CREATE STREAMING TABLE exploded FLOW AUTO CDC FROM STREAM each_of
-KEYS (k, k2) APPLY AS DELETE WHEN op = 'd' SEQUENCE BY s STORED AS SCD TYPE 2;
+KEYS (k, k2) APPLY AS DELETE WHEN gone SEQUENCE BY s COLUMNS * EXCEPT (gone) STORED AS SCD TYPE 2;
 """
 PYTHON = """
 from pyspark import pipelines as dp

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import random
 import shutil
+import threading
 
 import pyarrow as pa
 import pytest
+from click.testing import CliRunner
 from deltalake import DeltaTable, write_deltalake
 
 from dbsp.circuits.errors import Error
+from dbsp.commands.cli import main
+from dbsp.commands.declared import running
 from dbsp.declared.opening import plan_project
 from dbsp.declared.refresh import FULL, INCREMENTAL, UNCHANGED
 from dbsp.declared.spark.remembering import remembered
@@ -25,6 +29,13 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 SQL = """
 CREATE STREAMING TABLE bronze AS SELECT * FROM STREAM(sale);
+CREATE MATERIALIZED VIEW by_shop AS
+SELECT shop, count(*) AS n, sum(amount) AS total FROM bronze GROUP BY shop;
+CREATE MATERIALIZED VIEW ice.shop.best AS
+SELECT shop FROM by_shop WHERE total = (SELECT max(total) FROM by_shop);
+"""
+WATCHED = """
+CREATE MATERIALIZED VIEW bronze AS SELECT * FROM parquet.`{}`;
 CREATE MATERIALIZED VIEW by_shop AS
 SELECT shop, count(*) AS n, sum(amount) AS total FROM bronze GROUP BY shop;
 CREATE MATERIALIZED VIEW ice.shop.best AS
@@ -100,6 +111,65 @@ def test_a_run_needs_no_spark(stored, tmp_path):
     assert stored.rows("by_shop") == [("a", 2, 6, "UK")]
     assert stored.ice.load_table("shop.m").scan().to_arrow().to_pylist() == [{"s": 6}]
     assert {one.how for one in refreshed(stored, stored.write(sql), known).values()} == {UNCHANGED}
+
+
+class Stop(threading.Event):
+    """Of a watch: each time that it waits, one of these comes; after the last it ends."""
+
+    def __init__(self, arrive):
+        super().__init__()
+        self.arrive = iter(arrive)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def wait(self, timeout=None):
+        come = next(self.arrive, self.set)
+        come()
+        return True
+
+
+@pytest.mark.parametrize("known", [False, True], ids=["by Spark", "without Spark"])
+def test_a_watch(stored, tmp_path, monkeypatch, known):
+    """Its tables are as fresh as its last look; a look at which nothing has come writes nothing there."""
+    sale, asked = tmp_path / "sales", []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "known"))
+    monkeypatch.setattr(running, "session_of", lambda spec, settings: asked.append(spec) or stored.spark)
+    write(sale, "part-0", [{"shop": "a", "amount": 1}])
+    stored.write(WATCHED.format(sale))
+    if known:
+        assert CliRunner().invoke(main, ["pipeline", "run"]).exit_code == 0
+
+    def comes(name, *rows):
+        return lambda: write(sale, name, [dict(zip(("shop", "amount"), row, strict=True)) for row in rows])
+
+    def look():
+        for name in ("bronze", "by_shop"):
+            stored.spark.catalog.refreshTable(name)
+        best = stored.ice.load_table("shop.best").scan().to_arrow()["shop"].to_pylist()
+        seen.append((stored.rows("bronze"), stored.rows("by_shop"), best))
+        puts = (request.path for request in stored.proxy.seen if request.method in ("PUT", "POST", "DELETE"))
+        written.append([path for path in puts if not path.split("?")[0].endswith(f"/{LEASE}")])
+
+    seen, written = [], []
+    arrive = [look, comes("part-1", ("b", 5), ("a", 1)), look, look, comes("part-2", ("b", -5)), look]
+    monkeypatch.setattr(running, "stopping", lambda note: Stop([] if not asked and not known else arrive))
+    watched = CliRunner().invoke(main, ["pipeline", "watch", "--every", "1h"])
+    assert watched.exit_code == 0, watched.output
+    assert len(asked) == 1
+    first, second, third = (
+        [("a", 1)],
+        [("a", 1), ("a", 1), ("b", 5)],
+        [("a", 1), ("a", 1), ("b", -5), ("b", 5)],
+    )
+    assert [rows for rows, _, _ in seen] == [first, second, second, third]
+    assert [best for _, _, best in seen] == [["a"], ["b"], ["b"], ["a"]]
+    assert [rows for _, rows, _ in seen][-1] == [("a", 2, 2), ("b", 2, 0)]
+    assert len(written[0]) < len(written[1]) == len(written[2]) < len(written[3])
 
 
 def test_a_run_that_dies_at_a_request(stored):

@@ -108,6 +108,11 @@ def test_the_clauses_of_a_statement():
             r"not supported yet: a subquery in apply_as_deletes .*; join what it reads in the source",
         ),
         (f"{FROM} KEYS (k) APPLY AS DELETE WHEN NULL SEQUENCE BY s", "this one has type VOID"),
+        (
+            "CREATE TEMPORARY VIEW mapped AS SELECT *, map(k, v) AS m FROM STREAM events;\n"
+            f"{INTO} FROM STREAM mapped KEYS (k) SEQUENCE BY s STORED AS SCD TYPE 2",
+            r"definitions.sql:2:\d+: .*INVALID_ORDERING_TYPE\] SCD TYPE 2 tracks column m .*MAP<STRING, INT>",
+        ),
         (f"{INTO} FROM events KEYS (k) SEQUENCE BY s", "AUTO CDC source must be a streaming query"),
         (f"{FROM} KEYS (k) SEQUENCE BY s STORED AS SCD TYPE 3", "Unsupported SCD type: 3"),
         (

@@ -11,7 +11,19 @@ from dbsp.circuits.errors import ProgramError
 from dbsp.sql.catalyst.arrival.arrived import arrival_of, numbered_by_arrival, with_arrival
 from dbsp.sql.catalyst.reading.query import Query
 from dbsp.sql.plans.calls import AggregateCall, SortOrder
-from dbsp.sql.plans.nodes import Aggregate, AsOf, Distinct, Expand, Filter, Generate, Join, Scan, Top, Union
+from dbsp.sql.plans.nodes import (
+    Aggregate,
+    ArrivalJoin,
+    AsOf,
+    Distinct,
+    Expand,
+    Filter,
+    Generate,
+    Join,
+    Scan,
+    Top,
+    Union,
+)
 from dbsp.sql.plans.nodes.join import join_schema
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.verify import verify
@@ -46,6 +58,11 @@ def join(kind: str) -> Join:
     return Join(T, U, kind, *KEY, residual, join_schema(kind, T.schema, U.schema))
 
 
+def meeting(kind: str) -> ArrivalJoin:
+    made = join(kind)
+    return ArrivalJoin(T, U, kind, *KEY, made.residual, made.schema)
+
+
 PLANS: list[tuple[Plan, int]] = [
     (T, 1),
     (INSIDE, 1),
@@ -57,6 +74,8 @@ PLANS: list[tuple[Plan, int]] = [
     (join("full"), 3),
     (join("semi"), 1),
     (join("anti"), 1),
+    (meeting("left"), 1),
+    (meeting("semi"), 1),
     (AsOf(T, U, "left", *KEY, column(1), column(1), "less_than", join_schema("left", T.schema, U.schema)), 1),
     (Generate(T, (0, 3), LIST, schema("a", "d", "e"), outer=True), 2),
     (with_arrival(replace(QUERY, looked_into=set()), NODE, T).plan, 1),
