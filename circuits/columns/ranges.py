@@ -12,21 +12,22 @@ from collections.abc import Iterator
 import numpy as np
 
 from dbsp.circuits.allowance import may_go_on
-from dbsp.circuits.columns.arrow import every
 
 _POSITION = 8  # bytes
 
 
 def expand_ranges(start: np.ndarray, stop: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(i, j) for every range i and every start[i] <= j < stop[i], in order."""
+    (owner,) = (start < stop).nonzero()
+    if len(owner) < len(start):  # most keys that are looked up in a run aren't in it
+        start, stop = start[owner], stop[owner]
     counts = stop - start
     total = int(np.add.reduce(counts))
     may_go_on(2 * total * _POSITION)
-    owner = np.arange(len(counts)).repeat(counts)
-    if total == len(counts) and every(counts == 1):
+    if total == len(counts):
         return owner, start
     ends = counts.cumsum()
-    return owner, np.arange(total) + (start - (ends - counts)).repeat(counts)
+    return owner.repeat(counts), np.arange(total) + (start - (ends - counts)).repeat(counts)
 
 
 def expand_in_blocks(

@@ -76,10 +76,7 @@ class Keys(Asked):
     owner: np.ndarray | None
 
     def matches(self, run: SortedRun) -> Ranges:
-        start, stop = run.ranges(self.least, self.greatest)
-        if self.owner is not None:
-            start, stop = start[self.owner], stop[self.owner]
-        return np.arange(len(start)), start, stop
+        return run.met(self.least, self.greatest, self.owner)
 
 
 @dataclass(frozen=True)
@@ -91,8 +88,7 @@ class Spans(Asked):
     greatest: np.ndarray
 
     def matches(self, run: SortedRun) -> Ranges:
-        start, stop = run.ranges(self.least, self.greatest)
-        return np.arange(len(start)), start, stop
+        return run.met(self.least, self.greatest)
 
 
 @dataclass(frozen=True)

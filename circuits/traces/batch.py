@@ -126,15 +126,18 @@ class Batch:
     def merge(layout: Layout, batches: list[Batch]) -> Batch:
         """The sum of sorted batches. O(n) comparisons for a fixed number of batches."""
         batches = [batch for batch in batches if len(batch)]
+        return batches[0] if len(batches) == 1 else Batch.sum(layout, batches, presorted=True)
+
+    @staticmethod
+    def sum(layout: Layout, batches: list[Batch], presorted: bool = False) -> Batch:
+        """The sum of batches whose rows may lie in any order; presorted: they don't. O(n log n)."""
+        batches = [batch.whole for batch in batches if len(batch)]
         if not batches:
             return Batch.empty(layout)
-        if len(batches) == 1:
-            return batches[0]
-        batches = [batch.whole for batch in batches]
         keys = np.concatenate([batch.keys for batch in batches])
         rows = concat(layout.schema, [batch.rows for batch in batches])
         weights = np.concatenate([batch.weights for batch in batches])
-        return consolidated(layout, keys, rows, weights, presorted=True)
+        return consolidated(layout, keys, rows, weights, presorted)
 
     def take(self, positions: np.ndarray) -> Batch:
         """The rows at ascending positions, none of them twice."""

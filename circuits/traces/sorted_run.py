@@ -60,6 +60,18 @@ class SortedRun:
         stop[more] = self._search(greatest[more], "right")
         return start, stop
 
+    def met(
+        self, least: np.ndarray, greatest: np.ndarray, owner: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(i, start, stop): the `ranges` that aren't empty. owner: which of the ranges is i's; None: the one
+        at i. Most keys that are looked up in a run aren't in it.
+        """
+        start, stop = self.ranges(least, greatest)
+        some = start < stop
+        (asking,) = (some if owner is None else some[owner]).nonzero()
+        at = asking if owner is None else owner[asking]
+        return asking, start[at], stop[at]
+
     def keys(self, positions: np.ndarray) -> np.ndarray:
         """The sort keys at these positions."""
         if len(self.batches) == 1:

@@ -87,11 +87,10 @@ def find_in(
     found: list[np.ndarray] = []
     shares: Shares = []
     for run in runs:
-        start, stop = run.ranges(least, greatest)
-        if owner is not None:
-            start, stop = start[owner], stop[owner]
-        wanted, there = expand_ranges(start, stop)
-        if len(there):
+        asking, start, stop = run.met(least, greatest, owner)
+        if len(asking):
+            meets, there = expand_ranges(start, stop)
+            wanted = asking[meets]
             order, parts = run.shares(there)
             found.append(wanted if order is None else wanted[order])
             shares += parts

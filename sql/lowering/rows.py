@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from dbsp.circuits.expressions.nodes import columns_of, remap
+from dbsp.circuits.expressions.nodes import Column, columns_of, remap
 from dbsp.circuits.operators.distinct import Distinct
 from dbsp.circuits.operators.generate import Generate
 from dbsp.circuits.operators.inputs.arrivals import ARRIVAL
@@ -15,6 +15,7 @@ from dbsp.circuits.operators.streams import Integrate
 from dbsp.sql.lowering.context.lowering import Lowering
 from dbsp.sql.lowering.join import lower_columns_of_join
 from dbsp.sql.plans import nodes as p
+from dbsp.sql.plans.plan import Position
 from dbsp.sql.plans.schemas import arrow_schema
 
 
@@ -38,12 +39,25 @@ def lower_values(lowering: Lowering, plan: p.Values) -> int:
 
 
 def lower_project(lowering: Lowering, plan: p.Project) -> int:
-    """Of a join, only the columns that the projection reads are put out."""
-    if not isinstance(plan.input, p.Join):
-        return lowering.map(lowering.plan(plan.input), plan.expressions, plan.schema)
+    """Of a join or a filter, which copy rows, only the columns that the projection reads are put out."""
     needed = {i for e in plan.expressions for i in columns_of(e)}
-    node, position = lower_columns_of_join(lowering, plan.input, needed)
+    match plan.input:
+        case p.Join():
+            node, position = lower_columns_of_join(lowering, plan.input, needed)
+        case p.Filter():
+            node, position = _columns_of_filter(lowering, plan.input, needed)
+        case _:
+            return lowering.map(lowering.plan(plan.input), plan.expressions, plan.schema)
     return lowering.map(node, tuple(remap(e, position) for e in plan.expressions), plan.schema)
+
+
+def _columns_of_filter(lowering: Lowering, plan: p.Filter, needed: set[int]) -> tuple[int, Position]:
+    """The needed columns and what the condition reads, and where they are."""
+    fields, kept = plan.input.schema, sorted({*needed, *columns_of(plan.condition)} or {0})
+    columns = tuple(Column(i, fields[i].type, fields[i].nullable) for i in kept)
+    position = {old: new for new, old in enumerate(kept)}
+    narrow = lowering.map(lowering.plan(plan.input), columns, tuple(fields[i] for i in kept))
+    return lowering.builder.add(Filter(remap(plan.condition, position)), narrow), position
 
 
 def lower_filter(lowering: Lowering, plan: p.Filter) -> int:

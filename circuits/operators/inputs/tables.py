@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import fixed_values, take
-from dbsp.circuits.columns.groups import Groups, groups_of
+from dbsp.circuits.columns.groups import groups_of
 from dbsp.circuits.columns.json_text import described
 from dbsp.circuits.errors import AbsentRow, DataError, SharedKey
 from dbsp.circuits.expressions.monotone import Bounds
@@ -148,24 +148,19 @@ class Upsert(Keeper):
     ) -> Integral:
         given = delta_of(inputs[0])
         table = Integral(layout, before, Batch.empty(layout))
+        if not len(given):
+            return table
         frozen = frozen_keys(self.key, self.lateness, given.rows, table, context)
         given = given.take(np.flatnonzero(~frozen)) if frozen.any() else given
-        changes, groups = self._last(given, context.seed)
-        new = changes.take(np.flatnonzero(changes.weights > 0))
-        parts = [ZSet(new.rows, np.ones(len(new), dtype=np.int64))]
+        width = given.rows.num_columns - 1
+        changes, sequence = given.rows.select(list(range(width))), fixed_values(given.rows.column(width))
+        groups = groups_of(changes, self.key, context.seed)
+        is_last = sequence == groups.total(sequence, np.maximum)[groups.owner]
+        new = take(changes, (is_last & (given.weights > 0)).nonzero()[0])
+        parts = [Batch(layout.sort_keys(new, context.seed), new, np.ones(len(new), np.int64))]
         for _, batch, there in table.find(groups.keys, groups.hashes, self.key, whole_key=False):
-            old = batch.take(there)
-            parts.append(ZSet(old.rows, -old.weights))
-        return Integral(layout, before, Batch.build(layout, ZSet.sum(layout.schema, parts), context.seed))
-
-    def _last(self, changes: ZSet, seed: int) -> tuple[ZSet, Groups]:
-        """(each key's last change, without the sequence column; the keys)"""
-        width = changes.rows.num_columns - 1
-        rows = changes.rows.select(list(range(width)))
-        groups = groups_of(rows, self.key, seed)
-        by = np.lexsort((fixed_values(changes.rows.column(width)), groups.owner))
-        last = by[np.flatnonzero(np.diff(groups.owner[by], append=-1))]
-        return ZSet(take(rows, last), changes.weights[last]), groups
+            parts.append(-batch.take(there))  # whose sort keys are known
+        return Integral(layout, before, Batch.sum(layout, parts))
 
     def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
         lies_by(inputs[0], self.key, where)

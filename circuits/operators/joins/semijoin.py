@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import int64_array
 from dbsp.circuits.columns.grouping import group_rows
+from dbsp.circuits.columns.groups import Groups
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.operators.families import Reader
 from dbsp.circuits.operators.legal import pairs_of_keys
@@ -28,8 +29,7 @@ from dbsp.circuits.operators.operator import Context, Node, Placement, Reasons, 
 from dbsp.circuits.operators.shown import listed
 from dbsp.circuits.progress.bounds import Lines, bounded_together
 from dbsp.circuits.progress.limits import Limits, limit, of_pairs
-from dbsp.circuits.traces.layout import HIGH, placements
-from dbsp.circuits.traces.sorted_run import SortedRun
+from dbsp.circuits.traces.layout import HIGH
 from dbsp.circuits.traces.trace import Integral, find_in
 from dbsp.circuits.traces.zset import ZSet
 
@@ -52,58 +52,41 @@ class SemiJoin(Reader):
     def step(self, context: Context, *inputs: Value) -> ZSet:
         left, right = inputs
         assert isinstance(left, Integral) and isinstance(right, Integral)
-        return ZSet.sum(left.layout.schema, [self._arriving(left, right), *self._turning(left, right)])
-
-    def _arriving(self, left: Integral, right: Integral) -> ZSet:
-        """da · I(h), or da · (1 − I(h))."""
-        delta = left.delta
-        if not len(delta):
-            return delta.zset
-        columns, keys = [delta.rows.column(i) for i in self.left_on], delta.keys
-        order = None
-        if len(left.layout.placement) == len(columns) and placements(keys)[1] is not None:
-            # rows of one key, of which there are several, ask for it once
-            order, starts = group_rows(columns, keys & HIGH, presorted=True)
-            columns, keys = _taken(columns, order[starts]), keys[order[starts]]
-        there = (self._totals(columns, keys, left, right, right.after) > 0) != self.anti
-        if order is not None:
-            grouped, there = there, np.empty(len(delta), dtype=np.bool_)
-            there[order] = grouped.repeat(np.diff(starts, append=len(order)))
-        return delta.zset.take(np.flatnonzero(there))
-
-    def _turning(self, left: Integral, right: Integral) -> Iterator[ZSet]:
-        """z⁻¹(I(a)) · dh, or its negation."""
-        delta, whole = right.delta, self._is_whole(left, right)
-        if not len(delta) or not left.before:
-            return
-        columns = [delta.rows.column(i) for i in self.right_on]
-        order, starts = group_rows(columns, delta.keys if whole else delta.keys & HIGH, presorted=True)
-        columns = _taken(columns, order[starts])
-        keys = delta.keys[order[starts]]
-        before = self._totals(columns, keys, left, right, right.before)
-        after = before + np.add.reduceat(delta.weights[order], starts)
-        turn = (after > 0).astype(np.int64) - (before > 0)
-        turned = np.flatnonzero(turn)
-        sign = -turn[turned] if self.anti else turn[turned]
-        for owner, batch, there in find_in(
-            left.before, _taken(columns, turned), keys[turned], self.left_on, whole
-        ):
-            yield ZSet(batch.zset.take(there).rows, batch.weights[there] * sign[owner])
-
-    def _totals(
-        self,
-        columns: list[pa.Array],
-        keys: np.ndarray,
-        left: Integral,
-        right: Integral,
-        runs: tuple[SortedRun, ...],
-    ) -> np.ndarray:
-        """int64[n]: Σ of the weights of the right rows that equal row i of the columns."""
-        total = np.zeros(len(keys), dtype=np.int64)
+        schema = left.layout.schema
+        if not len(left.delta) and not (left.before and len(right.delta)):
+            return ZSet.empty(schema)
         whole = self._is_whole(left, right)
-        for owner, batch, there in find_in(runs, columns, keys, self.right_on, whole):
-            np.add.at(total, owner, batch.weights[there])
-        return total
+        asked = self._asked(left, right, whole)
+        # the right is looked up once, for what its own rows turn and for the left rows that come
+        before = np.zeros(len(asked.hashes), dtype=np.int64)
+        for owner, batch, there in find_in(right.before, asked.keys, asked.hashes, self.right_on, whole):
+            np.add.at(before, owner, batch.weights[there])
+        arriving = len(left.delta)
+        after = before + asked.total(np.concatenate((np.zeros(arriving, np.int64), right.delta.weights)))
+        there = ((after > 0) != self.anti)[asked.owner[:arriving]]
+        come = left.delta.zset.take(there.nonzero()[0])
+        turn = (after > 0).astype(np.int64) - (before > 0)
+        return ZSet.sum(schema, [come, *self._turning(left, asked, -turn if self.anti else turn, whole)])
+
+    def _asked(self, left: Integral, right: Integral, whole: bool) -> Groups:
+        """What is compared of the rows of both deltas, the left ones first, each once.
+
+        hashes: their sort keys, of which only the high half means something unless rows are compared whole.
+        """
+        deltas = (left.delta, self.left_on), (right.delta, self.right_on)
+        columns = [[delta.column(i) for i in on] for delta, on in deltas if len(delta)]
+        both = [pa.concat_arrays(parts) for parts in zip(*columns, strict=True)]
+        keys = np.concatenate((left.delta.keys, right.delta.keys))
+        order, starts = group_rows(both, keys if whole else keys & HIGH, presorted=True)
+        first = order[starts]
+        return Groups(_taken(both, first), keys[first], order, starts)
+
+    def _turning(self, left: Integral, asked: Groups, turn: np.ndarray, whole: bool) -> Iterator[ZSet]:
+        """z⁻¹(I(a)) · dh, or its negation. turn: dh, of what is asked."""
+        (turned,) = turn.nonzero()
+        columns, keys, turn = _taken(asked.keys, turned), asked.hashes[turned], turn[turned]
+        for owner, batch, there in find_in(left.before, columns, keys, self.left_on, whole):
+            yield ZSet(batch.zset.take(there).rows, batch.weights[there] * turn[owner])
 
     def _is_whole(self, left: Integral, right: Integral) -> bool:
         """Whether equal rows have equal sort keys: whole rows are compared, and both traces sort alike."""
