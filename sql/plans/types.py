@@ -68,7 +68,7 @@ def arrow_type(spark: Any) -> pa.DataType:
 _INSTEAD = {
     "interval": "of months and days; INTERVAL YEAR TO MONTH and INTERVAL DAY TO SECOND are columns' types",
     "time(": "finer than a microsecond; TIME(6) is the finest that columns have",
-    "string collate": "declare STRING, say x COLLATE name where it is compared, and group by lower(x)",
+    "string collate": "declare STRING, and say x COLLATE name where it is compared; show CAST(x AS STRING)",
     "void": "CAST what is NULL in it",
 }
 

@@ -193,7 +193,7 @@ def _exchanged(joined: Relation, width: int) -> Relation:
 def split(
     query: Query, node: Node, left_position: Mapping[int, int], right_position: Mapping[int, int]
 ) -> Condition:
-    """The node's condition. What has no values of ours, as text of a collation, is compared pair by pair."""
+    """The node's condition. What has no values of ours is compared pair by pair."""
     condition = Condition()
     for part in conjuncts(node["o"]["condition"]):
         if part["c"] in ("EqualTo", "EqualNullSafe") and all(map(query.is_a_value, part["k"])):

@@ -439,7 +439,8 @@ public class Dumper {
       out.append("],\"parameters\":").append(parameters.told()).append(",\"plan\":");
     } else out.append("],\"plan\":");
     // the optimiser computes over constant rows, and would call any method there
-    if (!callsJava) plan(optimized((LogicalPlan) analyzed.transformAllExpressionsWithSubqueries(new ClockMarks())));
+    if (!callsJava)
+      plan(Collations.plain(optimized((LogicalPlan) analyzed.transformAllExpressionsWithSubqueries(new ClockMarks()))));
     else out.append("null");
     out.append(",\"types\":[");
     for (int i = 0; i < typeList.size(); i++) { if (i > 0) out.append(','); out.append((String) typeList.get(i)); }

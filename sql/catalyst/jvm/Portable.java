@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Set;
 
 import org.apache.spark.sql.catalyst.expressions.*;
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression;
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction;
 import org.apache.spark.sql.catalyst.expressions.aggregate.ImperativeAggregate;
 import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke;
@@ -129,6 +130,10 @@ public class Portable {
     if (!e.getClass().getName().startsWith("org.apache.spark.sql.catalyst.")) return "functions of other jars than Spark's";
     if (e instanceof AttributeReference) return "a column of type " + e.dataType().sql().replace("\"", "");
     if (e instanceof PlanExpression) return "sub-queries";
+    if (e instanceof AggregateExpression && Collations.has(e.dataType())) {
+      String name = ((AggregateExpression) e).aggregateFunction().prettyName();
+      return name + "() along a collation; CAST what it is given, as " + name + "(CAST(x AS STRING))";
+    }
     if (e instanceof AggregateFunction || e instanceof Unevaluable) return e.prettyName();
     Iterator it = e.children().iterator();
     while (it.hasNext()) {
