@@ -34,4 +34,6 @@ def test_how_a_program_is_written_is_no_part_of_it() -> None:
 
 
 def test_a_program_without_a_view_is_refused() -> None:
-    check_program_refused(f"{TABLES}\n", "1:1: the program defines no view; add CREATE VIEW name AS SELECT ...")
+    check_program_refused(
+        f"{TABLES}\n", "1:1: the program defines no view; add CREATE VIEW name AS SELECT ..."
+    )
