@@ -13,8 +13,9 @@ import pyarrow as pa
 from dbsp.circuits.circuit import Circuit, CircuitBuilder
 from dbsp.circuits.operators.linear import Source
 from dbsp.circuits.operators.streams import Integrate
+from dbsp.circuits.segments.chunk import Chunk
 from dbsp.circuits.segments.segments import Segments
-from dbsp.circuits.steps.contents import changes, contents
+from dbsp.circuits.steps.contents import changes, contents, open_chunk
 from dbsp.circuits.steps.state import State
 from dbsp.circuits.steps.step import run_step
 from dbsp.circuits.steps.task import Input, Step
@@ -61,6 +62,8 @@ class Engine:
         )
         inputs = {table: self._inputs(delta) for table, delta in deltas.items()}
         results = run_step(self.circuit, step, inputs, self.segments)
+        for result in results:
+            self._check_sorted(result.written)
         self.state = self.state.apply(results)
         if self.options.reopened:
             self.segments = Segments(self.root)
@@ -71,6 +74,14 @@ class Engine:
             chunks = [result.changes[output.view] for result in results if output.view in result.changes]
             found[output.view] = changes(self.circuit, output.view, chunks, self.segments)
         return found
+
+    def _check_sorted(self, written: Mapping[int, Chunk | None]) -> None:
+        """Of traces, which are searched."""
+        for node, chunk in written.items():
+            if chunk is not None and node in self.circuit.layouts:
+                keys = open_chunk(self.circuit, node, chunk, self.segments).keys
+                assert (keys[1:] >= keys[:-1]).all(), f"{self.circuit.label(node)} is not sorted"
+                assert (chunk.low, chunk.high) == (keys[0], keys[-1]), self.circuit.label(node)
 
     def view(self, name: str) -> ZSet:
         return contents(self.circuit, self.state, name, self.segments)

@@ -124,6 +124,18 @@ def test_the_last_change_of_a_key_wins(
         assert naive_of(engine.view("v")) == view
 
 
+def test_rows_deleted_from_several_runs_are_one_sorted_batch(tmp_path: Path) -> None:
+    schema, builder = pa.schema([("k", pa.int64()), ("x", pa.int64())]), CircuitBuilder()
+    table = builder.add(Source("t", schema.append(pa.field(SEQUENCE, pa.int64(), nullable=False))))
+    builder.sources["t"] = table
+    output(builder, "v", builder.add(Upsert((0,)), builder.placed(table, (0,))))
+    engine = Engine(builder.build(), tmp_path, Options(small=0))
+    for k in range(6):
+        engine.step({"t": zset_of(schema, [((k, 0), 1)])})
+    gone = engine.step({"t": zset_of(schema, [((k, None), -1) for k in range(6)])})
+    assert naive_of(gone["v"]) == naive_of(zset_of(schema, [((k, 0), -1) for k in range(6)]))
+
+
 def test_the_message_names_table_row_and_counts(tmp_path: Path) -> None:
     schema = pa.schema([("id", pa.int64()), ("name", pa.string())])
     circuit = circuit_of({"votes": schema}, lambda b, t: b.add(NonNegative("votes"), trace(b, t)))
