@@ -17,7 +17,7 @@ import pyarrow as pa
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.operators.families import RowWise
 from dbsp.circuits.operators.inputs.thresholds import reached
-from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
+from dbsp.circuits.operators.operator import Context, Node, Placement, Standing, Value, delta_of
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.waterline import CLOCK
 from dbsp.circuits.traces.zset import ZSet
@@ -46,6 +46,10 @@ class ArrivalTime(RowWise):
             return ZSet.empty(schema)
         times = pa.repeat(reached(context, ())[CLOCK.name], len(delta))
         return ZSet(pa.RecordBatch.from_arrays([*delta.rows.columns, times], schema=schema), delta.weights)
+
+    def wakeup(self, now: int, own: Standing, inputs: Sequence[Standing]) -> int | None:
+        """A row keeps the clock that it came with."""
+        return None
 
     def verify(self, node: Node, inputs: Sequence[Node], where: str) -> None:
         assert self.column == len(inputs[0].schema), f"{where}: the time is not behind the other columns"
