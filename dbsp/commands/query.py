@@ -117,7 +117,8 @@ def _check_keys(program: Program, names: Sequence[str], directory: str) -> None:
         cure = f"dbsp run program.sql --state {directory} --show-key --evolve"
         raise ProgramError(
             f"'{without[0]}' holds no key of its rows; where it only doesn't select it, the program has "
-            f"views hold it: {cure}, or SET show_key = true in it; rows of a table without PRIMARY KEY have none"
+            f"views hold it: {cure}, or SET show_key = true in it; rows of a table without PRIMARY KEY have "
+            "none"
         )
 
 
