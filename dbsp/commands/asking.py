@@ -83,8 +83,9 @@ def explain(program: str, view: str | None, define: dict[str, str], form: str) -
 @click.argument("asked", nargs=-1, metavar='[STATE] "SELECT ..."')
 @click.option("--as-of", metavar="STEP|TIME|TAG", help="The views as they were after that step, or then.")
 @click.option("--output", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@click.option("--show-key", is_flag=True, help="Only of views that show the key that they don't select, too.")
 @verify_option
-def query(asked: tuple[str, ...], as_of: str | None, output: str, verify: str) -> None:
+def query(asked: tuple[str, ...], as_of: str | None, output: str, show_key: bool, verify: str) -> None:
     """Ask the views in a state directory anything, in Spark SQL. A run that is using it isn't disturbed.
 
     FOR SYSTEM_TIME AS OF after a view's name is of that view what --as-of is of all. A file may stand for a
@@ -104,8 +105,10 @@ def query(asked: tuple[str, ...], as_of: str | None, output: str, verify: str) -
     *state, select = asked
     if as_of is not None and not state:
         raise click.UsageError("--as-of is of views: give their STATE, too.")
+    if show_key and not state:
+        raise click.UsageError("--show-key is of views: give their STATE, too.")
     if state:
-        lines = query_state(state[0], select, as_of, output, verify)
+        lines = query_state(state[0], select, as_of, output, verify, show_key)
     else:
         lines = query_files(select, output)
     for line in lines:

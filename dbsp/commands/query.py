@@ -27,6 +27,7 @@ from dbsp.queries.answer import answer
 from dbsp.queries.plans import Plans, named_in
 from dbsp.sql.compiler.queries.query import query_source
 from dbsp.sql.plans.program import Program
+from dbsp.sql.plans.properties.keys import keys_of
 from dbsp.sql.spellings.file_relations import file_relations
 from dbsp.sql.text.source import as_it_is
 from dbsp.sql.text.statements.create_function import CreateFunction
@@ -58,11 +59,17 @@ def query_files(select: str, output: str) -> Iterator[str]:
 
 
 def query_state(
-    directory: str, select: str, as_of: AsOf | None, output: str, verify: str = "first read"
+    directory: str,
+    select: str,
+    as_of: AsOf | None,
+    output: str,
+    verify: str = "first read",
+    show_key: bool = False,
 ) -> Iterator[str]:
     """The result, line by line. Raises StateError for the directory, ProgramError for the query.
 
-    as_of: a step, a time or a tag. verify: see `Pipeline`; all that is opened here is read at once.
+    as_of: a step, a time or a tag. verify: see `Pipeline`; all that is opened here is read at once. show_key:
+    the views that it names must hold their keys.
     """
     store, identity = Store.read(directory)
     select, asked = travels(select)
@@ -78,6 +85,8 @@ def query_state(
 
     program = program_of(identity, directory, spark)
     names = named_in(select, output_views(program))
+    if show_key:
+        _check_keys(program, names, directory)
     views = dict(_views(program, directory, as_of, verify, names, asked))
     source = query_source(select)
     files = file_relations(source)
@@ -98,6 +107,19 @@ def query_state(
 
         say(by_spark(refused))
     yield from _lines(result, output)
+
+
+def _check_keys(program: Program, names: Sequence[str], directory: str) -> None:
+    """Raises ProgramError for a view whose rows don't have their key among them."""
+    keys = keys_of(program.tables, program.views)
+    without = [name for name in names if keys[name] is None]
+    if without:
+        cure = f"dbsp run program.sql --state {directory} --show-key --evolve"
+        raise ProgramError(
+            f"'{without[0]}' holds no key of its rows; where it only doesn't select it, the program has "
+            f"views hold it: {cure}, or SET show_key = true in it; rows of a table without PRIMARY KEY have "
+            "none"
+        )
 
 
 def _quiet(spark: SparkSession) -> SparkSession:

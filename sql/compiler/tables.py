@@ -163,7 +163,14 @@ def _default(
     name, text, declared = defined.name, defined.default, defined.type
     assert text is not None
     if name in keys:
+        identity = scope.source.text[text.start :].upper().startswith("GENERATED")
         message = f"column '{name}' is of the PRIMARY KEY, which every row says: it can't have a DEFAULT"
+        if identity:
+            message = (
+                f"column '{name}' is an IDENTITY, and of the PRIMARY KEY, which every row says, as it "
+                "replaces the row of its key; leave PRIMARY KEY out, where it only tells rows apart, "
+                "or the IDENTITY"
+            )
         raise scope.source.error(text.start, message)
     dumped = scope.catalyst.query(f"SELECT CAST({text.text} AS {declared.text})")
     error = dumped.get("error", {})

@@ -5,8 +5,10 @@ An IDENTITY is a DEFAULT by another name. A computed column, and a CHECK, read t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
+from dbsp.circuits.errors import did_you_mean
 from dbsp.sql.text.annotations import (
     CLAUSES,
     LatenessClause,
@@ -16,6 +18,8 @@ from dbsp.sql.text.annotations import (
 from dbsp.sql.text.stored_clauses import enforced, stored_clause
 from dbsp.sql.text.tokens import Cursor, Slice, Token
 
+# as Flink declares it, of a table
+_WATERMARK = "WATERMARK FOR ts AS ts - INTERVAL '5' SECOND is ts TIMESTAMP LATENESS INTERVAL '5' SECOND"
 _TYPE_ENDS = CLAUSES | {"MASK"}  # which is a function of constants, too
 
 
@@ -220,3 +224,28 @@ def name_tokens(cursor: Cursor) -> tuple[Token, ...]:
         names.append(cursor.name("a column's name"))
     cursor.expect(")")
     return tuple(names)
+
+
+def watermark_for(cursor: Cursor, columns: Sequence[ColumnDefinition]) -> list[ColumnDefinition]:
+    """At WATERMARK FOR: the columns so far, of which one has the LATENESS that it says."""
+    first = cursor.next
+    cursor.at += 2
+    name = cursor.name("a column's name")
+    known = {column.name.lower(): at for at, column in enumerate(columns)}
+    at = known.get(name.text.lower())
+    if at is None:
+        names = [column.name for column in columns]
+        hint = did_you_mean(name.text, names)
+        cursor.fail(f"WATERMARK FOR '{name.text}': columns so far: {', '.join(names)}{hint}", name)
+    if columns[at].lateness is not None:
+        cursor.fail(f"column '{columns[at].name}' has a LATENESS already", first)
+    cursor.expect("AS")
+    value = cursor.name("the column's name")
+    if value.text.lower() != name.text.lower() or not (
+        cursor.sees("-") or cursor.sees(",") or cursor.sees(")")
+    ):
+        cursor.fail(f"WATERMARK FOR '{name.text}' is its column less a constant: {_WATERMARK}", value)
+    lateness = LatenessClause(Slice("INTERVAL 0 SECONDS", value.start), None)
+    if cursor.accept("-"):
+        lateness = lateness_clause(cursor)
+    return [replace(column, lateness=lateness) if i == at else column for i, column in enumerate(columns)]

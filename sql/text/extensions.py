@@ -8,6 +8,7 @@ its tables and views are, and what changes rows, or runs once, is done beside it
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from dbsp.sql.text.tokens import Cursor, Token, unquote
 
@@ -88,3 +89,36 @@ def _refuse(cursor: Cursor, token: Token, after: Token, depth: int) -> None:
     word = token.upper
     if word == "EMIT" and depth == 0 and after.upper in ("CHANGES", "FINAL", "STREAM"):
         cursor.fail(f"not supported: EMIT {after.upper}; write TRIGGER ... or EMIT (...)", token)
+
+
+def ignore_delays(cursor: Cursor) -> None:
+    """WATERMARK ts DELAY OF i, from the cursor to the end of the statement, which it leaves where it is."""
+    rest = cursor.tokens[cursor.at :]
+    for at, token in enumerate(rest):
+        if token.upper != "WATERMARK" or token.kind != "word":
+            continue
+        delay = next((i for i in range(at + 1, len(rest) - 1) if _is_delay(rest, i)), None)
+        if delay is None:
+            continue
+        said = cursor.source.text[rest[at + 1].start : rest[delay - 1].stop]
+        amount = cursor.source.text[rest[delay + 2].start : _end(rest, delay + 2).stop]
+        cursor.ignore(
+            f"WATERMARK {said} DELAY OF",
+            "a view is of all rows, as Spark's is; to let go of what is too late, declare the table's column "
+            f"LATENESS {amount}",
+            token,
+        )
+
+
+def _is_delay(rest: Sequence[Token], at: int) -> bool:
+    return rest[at].upper == "DELAY" and rest[at + 1].upper == "OF"
+
+
+def _end(rest: Sequence[Token], at: int) -> Token:
+    """The last token of INTERVAL 'n' UNIT, which begins there."""
+    stop = at + 1 + (rest[at].upper == "INTERVAL")
+    return (
+        rest[stop]
+        if rest[min(stop, len(rest) - 1)].kind == "word" and rest[stop].text != ")"
+        else rest[stop - 1]
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from dbsp.circuits.errors import ProgramError
 from dbsp.circuits.steps.contents import contents
+from dbsp.commands.query import query_state
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.compiler.load import SHOW_KEY, compile_program
 from tests.effort import examples
@@ -121,6 +123,22 @@ def test_a_key_that_is_shown_tells_rows_apart_and_changes_nothing_else(both: Any
                 for one in (p, q)
             ]
             assert written[0] == written[1]
+
+
+def test_a_query_of_views_that_hold_their_keys(both: Any, tmp_path: Path) -> None:
+    plain, shown = both
+    with Pipeline(plain, state=tmp_path / "s", runner="inline") as p:
+        p.upsert("users", [(1, "x")])
+        p.upsert("clicks", [(5, 1, "b")])
+        p.step()
+    asked = str(tmp_path / "s"), "SELECT * FROM named", None, "json", "first read"
+    assert list(query_state(*asked)) == ['{"name": "x", "url": "b"}']
+    with pytest.raises(ProgramError, match=r"'named' holds no key of its rows; .* --show-key --evolve"):
+        list(query_state(*asked, show_key=True))
+    of_names = (asked[0], "SELECT * FROM names", *asked[2:])
+    assert list(query_state(*of_names, show_key=True)) == ['{"name": "x", "n": 1}']
+    with Pipeline(shown, state=tmp_path / "s", runner="inline", evolve=True):
+        assert list(query_state(*asked, show_key=True)) == ['{"name": "x", "url": "b", "__key_number": 5}']
 
 
 def summed(rows: list[Any], without: list[str]) -> dict[Any, int]:

@@ -14,10 +14,10 @@ from dbsp.sql.text.column_definitions import (
     check_new,
     column_definition,
     names,
+    watermark_for,
 )
 from dbsp.sql.text.stored_clauses import enforced, stored_clause
 from dbsp.sql.text.tokens import Cursor, Slice
-from dbsp.sql.text.watermark_clauses import watermark_for
 
 # of a table's WITH, and the values that they take; none: a number
 _BOOLEAN = ("true", "false")

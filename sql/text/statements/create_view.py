@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 from dbsp.sql.text.column_definitions import ColumnDefinition, check_new, column_definition
 from dbsp.sql.text.emission_clauses import Clause, emission_clause, emission_start, inner_emission
 from dbsp.sql.text.expectations import Expectation, expectation
-from dbsp.sql.text.extensions import refuse_in_query
+from dbsp.sql.text.extensions import ignore_delays, refuse_in_query
 from dbsp.sql.text.statements.create_table import pairs
 from dbsp.sql.text.stored_clauses import enforced, stored_clause
 from dbsp.sql.text.tokens import Cursor, Slice, Token
-from dbsp.sql.text.watermark_clauses import ignore_delays
 
 QUERY_STARTS = {"SELECT", "WITH", "VALUES", "TABLE", "FROM", "MAP", "REDUCE", "("}
 _PROPERTIES = ("append_only", "arrival", "clock", "emit_final")

@@ -10,6 +10,9 @@ import pytest
 from dbsp.circuits.errors import ProgramError
 from dbsp.circuits.progress.percentile import Percentile
 from dbsp.sql.text.column_definitions import check_new, column_definition, name_tokens
+from dbsp.sql.text.source import as_it_is
+from dbsp.sql.text.statements.create_table import CreateTable
+from dbsp.sql.text.statements.statements import Statement, statements
 from dbsp.sql.text.tokens import Slice
 from tests.sql.text.reading import cursor_over
 
@@ -159,3 +162,50 @@ def test_a_computed_column_and_its_checks(kept: str) -> None:
 def test_what_a_table_doesnt_do_is_refused(column: str, why: str) -> None:
     with pytest.raises(ProgramError, match=why):
         column_definition(cursor_over(f"{column}, z"))
+
+
+def watermarked(text: str) -> list[Statement]:
+    return statements(as_it_is(text, "p.sql"))
+
+
+@pytest.mark.parametrize(
+    ("clause", "amount"),
+    [
+        ("WATERMARK FOR ts AS ts - INTERVAL '5' SECOND", "INTERVAL '5' SECOND"),
+        ("watermark for `ts` as TS - INTERVAL 1 HOUR, PRIMARY KEY (x)", "INTERVAL 1 HOUR"),
+        ("WATERMARK FOR ts AS ts", "INTERVAL 0 SECONDS"),
+    ],
+)
+def test_a_tables_is_the_lateness_of_its_column(clause: str, amount: str) -> None:
+    (table,) = watermarked(f"CREATE TABLE t (x INT, ts TIMESTAMP NOT NULL, {clause})")
+    assert isinstance(table, CreateTable)
+    x, ts = table.columns
+    assert x.lateness is None and ts.not_null
+    assert ts.lateness is not None and ts.lateness.amount.text == amount
+    assert table.primary_key == (("x",) if "KEY" in clause else ())
+
+
+@pytest.mark.parametrize(
+    ("clause", "message"),
+    [
+        (
+            "ts TIMESTAMP, WATERMARK FOR tz AS tz",
+            "1:45: WATERMARK FOR 'tz': columns so far: ts",
+        ),
+        ("ts TIMESTAMP, WATERMARK FOR ts AS now()", "1:51: WATERMARK FOR 'ts' is its column less a constant"),
+        (
+            "ts TIMESTAMP, WATERMARK FOR ts AS ts + x",
+            "1:51: WATERMARK FOR 'ts' is its column less a constant",
+        ),
+        (
+            "ts TIMESTAMP LATENESS INTERVAL 1 DAY, WATERMARK FOR ts AS ts",
+            "column 'ts' has a LATENESS already",
+        ),
+        ("ts AS PROCTIME()", "1:20: column 'ts' is when a row came: declare ts TIMESTAMP DEFAULT now()"),
+        ("ts AS x + 1", "1:20: column 'ts' is computed: declare its type, ts TYPE GENERATED ALWAYS AS (exp"),
+    ],
+)
+def test_what_says_no_lateness(clause: str, message: str) -> None:
+    with pytest.raises(ProgramError) as error:
+        watermarked(f"CREATE TABLE t ({clause})")
+    assert message in str(error.value)

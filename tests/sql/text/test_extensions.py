@@ -6,6 +6,9 @@ import pytest
 
 from dbsp.circuits.errors import ProgramError
 from dbsp.sql.text.extensions import refuse_in_query, refuse_statement
+from dbsp.sql.text.source import as_it_is
+from dbsp.sql.text.statements.session_statements import Ignored
+from dbsp.sql.text.statements.statements import Statement, statements
 from tests.sql.text.reading import cursor_over
 
 
@@ -69,3 +72,29 @@ def test_others_pass(statement: str) -> None:
     cursor = cursor_over(statement)
     refuse_statement(cursor)
     assert cursor.at == 0
+
+
+def watermarked(text: str) -> list[Statement]:
+    return statements(as_it_is(text, "p.sql"))
+
+
+@pytest.mark.parametrize(
+    ("query", "amount"),
+    [
+        ("SELECT * FROM t WATERMARK ts DELAY OF INTERVAL 1 MINUTE", "INTERVAL 1 MINUTE"),
+        (
+            "SELECT * FROM (SELECT * FROM t WATERMARK ts DELAY OF INTERVAL '1 minute') u",
+            "INTERVAL '1 minute'",
+        ),
+        ("SELECT * FROM t WATERMARK ts DELAY OF INTERVAL '1' MINUTE WHERE x > 1", "INTERVAL '1' MINUTE"),
+    ],
+)
+def test_a_querys_is_ignored_with_what_to_declare(query: str, amount: str) -> None:
+    _, ignored = watermarked(f"CREATE VIEW v AS {query}")
+    assert isinstance(ignored, Ignored)
+    assert (ignored.what, ignored.start) == ("WATERMARK ts DELAY OF", 17 + query.index("WATERMARK"))
+    assert ignored.why.endswith(f"declare the table's column LATENESS {amount}")
+
+
+def test_a_name_is_no_watermark() -> None:
+    assert len(watermarked("CREATE VIEW v AS SELECT watermark.x FROM watermark")) == 1
