@@ -304,8 +304,10 @@ class Change:
     @property
     def unfilled(self) -> frozenset[str]:
         """The views that can't be computed, where nothing else is in the way."""
+        if self.last.format == NUMBERED:
+            return frozenset()
         missing = self.filling[1].missing
-        if len(missing) < len(list(self._refused())):
+        if len(missing) < len(self.plan.refused):
             return frozenset()
         return frozenset(view for each in missing for view in self._views_of(each.node))
 
