@@ -20,7 +20,7 @@ from dbsp.declared.asked import Asked
 from dbsp.declared.failing import placed
 from dbsp.declared.project.datasets import Project, shown
 from dbsp.declared.project.policies import AUTO, POLICY
-from dbsp.declared.project.program import Compiled, compile_project
+from dbsp.declared.project.program import Compiled, compile_project, counts_of
 from dbsp.declared.reads import Reads
 from dbsp.declared.refresh import Refresh
 from dbsp.declared.reopening import pipeline_of
@@ -30,6 +30,8 @@ from dbsp.declared.spark.modules.modules import Modules
 from dbsp.declared.spark.reading import read_project
 from dbsp.declared.spark.sending import check_sink
 from dbsp.declared.spark.spec import Spec
+from dbsp.evolution.evolve import Unfilled
+from dbsp.pipeline.pipeline import Pipeline
 from dbsp.state.records.places import Place, delete_all, place_of
 
 if TYPE_CHECKING:
@@ -86,9 +88,24 @@ def opened(
     reads = Reads(folder / "reads.json")
     reads.check_streams(planned.project)
     with placed(planned.project):
-        state = pipeline_of(planned.compiled, folder / "state", say, spark)
+        compiled, state = _counting(spark, planned, folder / "state", say)
     with state as pipeline:
-        yield Refresh(Asking(spark), planned.project, planned.compiled, pipeline, reads, folder)
+        yield Refresh(Asking(spark), planned.project, compiled, pipeline, reads, folder)
+
+
+def _counting(
+    spark: SparkSession, planned: Planned, state: Place, say: Callable[[str], None]
+) -> tuple[Compiled, Pipeline]:
+    """The state, and what it is of: without counts of rows that it hasn't kept."""
+    try:
+        return planned.compiled, pipeline_of(planned.compiled, state, say, spark)
+    except Unfilled as error:
+        if not error.views or not error.views <= counts_of(planned.project):
+            raise
+        listed = ", ".join(sorted(error.views))
+        say(f"not counted: {listed}, as rows went by uncounted; --full-refresh-all counts all")
+        compiled = compile_project(spark, planned.project, error.views)
+        return compiled, pipeline_of(compiled, state, say, spark)
 
 
 def _folder(spec: Spec, project: Project) -> Place:

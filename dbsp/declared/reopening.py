@@ -60,4 +60,6 @@ def pipeline_of(
             compiled.program, state=str(state), spark=spark, runner=runner, evolve=True, progress=say
         )
     except Unfilled as error:
-        raise Unfilled(f"{error}; that is --full-refresh-all, which reads the sources anew") from error
+        more = Unfilled(f"{error}; that is --full-refresh-all, which reads the sources anew")
+        more.views = error.views
+        raise more from error

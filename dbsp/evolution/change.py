@@ -301,6 +301,16 @@ class Change:
                 cure = f"{again} (backfill='from-source'), or {_CURE}"
             yield f"{self._whose(missing.node)} can't be computed from what is there ({missing.why}); {cure}"
 
+    @property
+    def unfilled(self) -> frozenset[str]:
+        """The views that can't be computed, where nothing else is in the way."""
+        if self.last.format == NUMBERED:
+            return frozenset()
+        missing = self.filling[1].missing
+        if len(missing) < len(self.plan.refused):
+            return frozenset()
+        return frozenset(view for each in missing for view in self._views_of(each.node))
+
     def views_of(self, node: int) -> list[str]:
         """The views that the rows reach of a node of the back-fill."""
         fill, filling = self.filling

@@ -85,7 +85,9 @@ def _evolved(
     for line in change.plan.lines():
         say(line)
     if change.plan.refused:
-        raise refusal(store.root, change.plan)
+        error = refusal(store.root, change.plan)
+        error.views = change.unfilled
+        raise error
     made = Backfill(change, store.segments, runner, partitions or runner.partitions, store.durable, say)
     fill_whole(made, store, read_again)
     Becoming(change, made, store).commit()
@@ -122,7 +124,12 @@ def explained(error: OtherProgram, program: Program, state: str | Path) -> State
 
 
 class Unfilled(StateError):
-    """The state can't be changed into the program's, as what it holds doesn't say all that is new."""
+    """The state can't be changed into the program's, as what it holds doesn't say all that is new.
+
+    views: those without which it could be.
+    """
+
+    views: frozenset[str] = frozenset()
 
 
 def refusal(root: object, plan: Plan) -> Unfilled:

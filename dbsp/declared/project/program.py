@@ -14,7 +14,7 @@ is a place there, and the compiler's errors say it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -89,8 +89,8 @@ class _Written:
         return owner, f"{place.file}:{place.line + max(line - head - 1, 0)}"
 
 
-def compile_project(spark: SparkSession, project: Project) -> Compiled:
-    """Raises ProgramError where nothing of it can be maintained."""
+def compile_project(spark: SparkSession, project: Project, uncounted: Collection[str] = ()) -> Compiled:
+    """uncounted: views of counts that are left out. Raises ProgramError where nothing can be maintained."""
     policies = [(dataset, policy_of(dataset)) for dataset in project.stored]
     refused = {
         dataset.name: f"{dataset.place}: its {POLICY} is {FULL}"
@@ -98,7 +98,7 @@ def compile_project(spark: SparkSession, project: Project) -> Compiled:
         if policy == FULL
     }
     while True:
-        written = _written(project, refused)
+        written = _written(project, refused, uncounted)
         if len(refused) == len(project.datasets):
             raise ProgramError("; ".join(refused.values()))
         try:
@@ -137,7 +137,7 @@ def flows_of(project: Project) -> Iterator[Flow]:
     return (flow for dataset in project.datasets for flow in dataset.flows)
 
 
-def _written(project: Project, refused: Iterable[str]) -> _Written:
+def _written(project: Project, refused: Iterable[str], uncounted: Collection[str]) -> _Written:
     written = _Written()
     settings = {key: value for flow in flows_of(project) for key, value in flow.settings.items()}
     for (
@@ -152,6 +152,8 @@ def _written(project: Project, refused: Iterable[str]) -> _Written:
     for dataset in project.datasets:
         _add_one(written, dataset, refused, by_name)
         for view, rows, condition in _countings(dataset, refused):
+            if view_name(view) in uncounted:
+                continue
             head = f"CREATE VIEW {view} AS SELECT count(*) AS n FROM {rows}"
             written.add_query(f"{head} WHERE NOT coalesce((", dataset.name, condition, "), false);")
     return written
@@ -166,6 +168,16 @@ def countings(dataset: Dataset, expectation: str) -> list[str]:
     return [
         _counting(dataset, f"{expectation} of {flow.name[:-1].rpartition('`')[2]}") for flow in dataset.flows
     ]
+
+
+def counts_of(project: Project) -> set[str]:
+    """All views of counts, by their names in the program."""
+    return {
+        view_name(view)
+        for dataset in project.datasets
+        for name in (*counted(dataset), *dropped(dataset))
+        for view in countings(dataset, name)
+    }
 
 
 def _counting(dataset: Dataset, what: str) -> str:

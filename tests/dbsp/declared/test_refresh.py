@@ -9,7 +9,8 @@ import pytest
 
 from dbsp.circuits.errors import Error, ProgramError, StateError
 from dbsp.declared.asked import Asked
-from dbsp.declared.refresh import FULL, INCREMENTAL, RECOMPUTED, UNCHANGED
+from dbsp.declared.project import program
+from dbsp.declared.refresh import FULL, INCREMENTAL, RECOMPUTED, UNCHANGED, Refresh
 from tests.dbsp.declared.build import by_name
 
 pytestmark = pytest.mark.spark
@@ -321,6 +322,29 @@ def test_expectations_that_only_count_come_and_go(project):
     assert project.rows("s") == [(1, 1), (2, None), (3, None)]
     with pytest.raises(StateError, match=r"streaming table spark_catalog\.\w+\.s has another query"):
         project.run(sql.format(f"{counts[:-2]}) ON VIOLATION DROP ROW)"))
+
+
+def test_rows_that_went_by_uncounted_stay_uncounted(project, monkeypatch):
+    """As in a state of before they were counted: what nobody holds nobody counts."""
+    project.sql(*SOURCES, "INSERT INTO sale VALUES (1, 'a', 1, NULL), (2, 'b', NULL, NULL)")
+    sql = (
+        "CREATE STREAMING TABLE s (CONSTRAINT c EXPECT (amount > 0) ON VIOLATION DROP ROW, CONSTRAINT d "
+        "EXPECT (id > 1)) AS SELECT id, amount FROM STREAM sale;"
+    )
+    with monkeypatch.context() as patched:
+        patched.setattr(program, "_countings", lambda dataset, refused: iter(()))
+        patched.setattr(Refresh, "_unmet", lambda *_: ())
+        project.run(sql)
+    project.sql("INSERT INTO sale VALUES (3, 'a', 0, NULL), (4, 'b', 4, NULL)")
+    for inserted in (1, 0):
+        done = project.run(sql)["s"]
+        assert (done.written.inserted, [(each.expectation, each.rows) for each in done.unmet]) == (
+            inserted,
+            [("d", 1)],
+        )
+    assert project.rows("s") == [(1, 1), (4, 4)]
+    done = project.run(sql, full_refresh_all=True)["s"]
+    assert {each.expectation: each.rows for each in done.unmet} == {"c": 2, "d": 1}
 
 
 def test_only_files_with_rows_that_change_are_written_anew(project):

@@ -23,7 +23,7 @@ PROJECT = """
 CREATE STREAMING TABLE bronze USING delta AS SELECT * FROM STREAM(sale);
 CREATE MATERIALIZED VIEW by_day USING delta PARTITIONED BY (day, shop) COMMENT 'it''s'
 TBLPROPERTIES ('quality' = 'gold')
-AS SELECT count(*) AS n, sum(amount) AS total, day, shop FROM bronze GROUP BY day, shop;
+AS SELECT day, count(*) AS n, shop, sum(amount) AS total FROM bronze GROUP BY day, shop;
 CREATE MATERIALIZED VIEW most AS SELECT max(n) AS n FROM by_day;
 """
 
@@ -51,7 +51,7 @@ def test_a_step_is_a_version_of_the_log(project):
             project.sql(f"INSERT INTO sale VALUES ({number}, 'ü/=', {number}, {day}, NULL)")
             done = by_name(refresh.run(Asked()))
             assert done["by_day"].how == INCREMENTAL
-            query = "SELECT count(*) AS n, sum(amount) AS total, day, shop FROM sale GROUP BY day, shop"
+            query = "SELECT day, count(*) AS n, shop, sum(amount) AS total FROM sale GROUP BY day, shop"
             assert rows(project, "by_day") == asked_of_spark(project, query)
             assert rows(project, "bronze") == asked_of_spark(project, "SELECT * FROM sale")
         assert {one.how for one in refresh.run(Asked())} == {UNCHANGED}

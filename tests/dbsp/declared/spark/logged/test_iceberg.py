@@ -24,7 +24,7 @@ PROJECT = """
 CREATE STREAMING TABLE ice.shop.bronze AS SELECT * FROM STREAM(sale);
 CREATE MATERIALIZED VIEW ice.shop.by_day USING iceberg PARTITIONED BY (day, shop) COMMENT 'it''s'
 TBLPROPERTIES ('quality' = 'gold')
-AS SELECT count(*) AS n, sum(amount) AS total, day, shop FROM ice.shop.bronze GROUP BY day, shop;
+AS SELECT day, count(*) AS n, shop, sum(amount) AS total FROM ice.shop.bronze GROUP BY day, shop;
 CREATE MATERIALIZED VIEW most AS SELECT max(n) AS n FROM ice.shop.by_day;
 CREATE MATERIALIZED VIEW ice.shop.odd AS
 SELECT id AS `a b`, array(named_struct('x', tiny, 'ü y', shop)) AS `ünicode/`, map('k', at) AS m
@@ -56,7 +56,7 @@ def test_a_step_is_a_snapshot(project, ice):
             project.sql(f"INSERT INTO sale VALUES ({number}, '', {number}, {day}, NULL, -1Y)")
             done = by_name(refresh.run(Asked()))
             assert done["by_day"].how == INCREMENTAL
-            query = "SELECT count(*) AS n, sum(amount) AS total, day, shop FROM sale GROUP BY day, shop"
+            query = "SELECT day, count(*) AS n, shop, sum(amount) AS total FROM sale GROUP BY day, shop"
             assert rows(ice, "by_day") == asked_of_spark(project, query)
             assert rows(ice, "bronze") == asked_of_spark(project, "SELECT * FROM sale")
         assert {one.how for one in refresh.run(Asked())} == {UNCHANGED}
@@ -80,7 +80,7 @@ def test_apaches_own_library_reads_it(project, ice):
     project.run(PROJECT)
     for name, query in {
         "bronze": "SELECT id, shop, amount, day, string(at) || 'Z', tiny FROM sale",
-        "by_day": "SELECT count(*), sum(amount), day, shop FROM sale GROUP BY day, shop",
+        "by_day": "SELECT day, count(*), shop, sum(amount) FROM sale GROUP BY day, shop",
     }.items():
         wanted = [
             tuple(None if value is None else str(value) for value in row)
