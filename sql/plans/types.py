@@ -14,7 +14,7 @@ Nested elements are nullable whatever Spark says: nullability is a column's, not
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -59,9 +59,16 @@ def arrow_type(spark: Any) -> pa.DataType:
     if kind == "map":
         return pa.map_(arrow_type(spark["keyType"]), arrow_type(spark["valueType"]))
     if kind == "struct":
-        fields = [pa.field(field["name"], arrow_type(field["type"])) for field in spark["fields"]]
-        return pa.struct(fields)
+        return _struct(spark, arrow_type)
     raise UnsupportedType(str(kind))
+
+
+def _struct(spark: Any, of: Callable[[Any], pa.DataType]) -> pa.DataType:
+    for field in spark["fields"]:
+        # Spark's JSON says of the texts in a struct how they compare, where their types say "string"
+        for collation in field.get("metadata", {}).get("__COLLATIONS", {}).values():
+            raise UnsupportedType(_with_cure(f"string collate {collation.rpartition('.')[2]}"))
+    return pa.struct([pa.field(field["name"], of(field["type"])) for field in spark["fields"]])
 
 
 # what to say instead of a type that no column has, by the beginning of its name
@@ -133,7 +140,7 @@ def literal_type(spark: Any) -> pa.DataType:
     if isinstance(spark, dict) and spark["type"] == "array":
         return pa.list_(literal_type(spark["elementType"]))
     if isinstance(spark, dict) and spark["type"] == "struct":
-        return pa.struct([pa.field(field["name"], literal_type(field["type"])) for field in spark["fields"]])
+        return _struct(spark, literal_type)
     return arrow_type(spark)
 
 

@@ -48,6 +48,7 @@ QUERIES = {
     "listed": "SELECT id, s FROM t WHERE s COLLATE {c} IN ('a', 'B ')",
     "joined": "SELECT t.id, t.s, w.id AS other FROM t LEFT JOIN w ON t.s COLLATE {c} = w.s AND t.id <= w.id",
     "same": "SELECT t.id, w.id AS other FROM t FULL JOIN w ON t.s COLLATE {c} <=> w.s",
+    "alike": "SELECT id, s FROM t WHERE struct(s COLLATE {c}) = struct('A' COLLATE {c})",
     "met": "SELECT a.id, b.id AS other FROM (SELECT id, s COLLATE {c} AS s FROM t) a "
     "JOIN (SELECT id, s COLLATE {c} AS s FROM w) b ON a.s = b.s",
     "either": "SELECT rtrim(lower(CAST(s AS STRING))) AS l FROM "
@@ -139,6 +140,24 @@ CURE = "declare STRING, and say x COLLATE name where it is compared; show CAST(x
 def test_no_column_has_a_collation(spark: Any, query: str) -> None:
     with pytest.raises(ProgramError) as error:
         compile_program(f"{TABLES} CREATE VIEW v AS {query};", session=spark)
+    assert f"type string collate UTF8_LCASE ({CURE})" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "CREATE VIEW v AS SELECT count(*) AS n FROM t GROUP BY struct(s COLLATE UTF8_LCASE);",
+        "CREATE VIEW v AS SELECT count(*) AS n FROM t GROUP BY struct(array(s COLLATE UTF8_LCASE));",
+        "CREATE VIEW v AS SELECT count(DISTINCT struct(s COLLATE UTF8_LCASE)) AS n FROM t;",
+        "CREATE VIEW v AS SELECT rank() OVER (ORDER BY struct(s COLLATE UTF8_LCASE)) AS n FROM t;",
+        "CREATE TABLE u (x STRUCT<s: STRING COLLATE UTF8_LCASE>); CREATE VIEW v AS SELECT x.s AS s FROM u;",
+        "CREATE TABLE u (x ARRAY<STRUCT<s: STRING COLLATE UTF8_LCASE>>); CREATE VIEW v AS SELECT x FROM u;",
+    ],
+)
+def test_nor_has_a_part_of_one(spark: Any, program: str) -> None:
+    """Spark's own name of a struct's type doesn't say so."""
+    with pytest.raises(ProgramError) as error:
+        compile_program(TABLES + program, session=spark)
     assert f"type string collate UTF8_LCASE ({CURE})" in str(error.value)
 
 
