@@ -43,7 +43,7 @@ def of_queries(spark: Any, queries: list[str]) -> dict[str, Outcome]:
     """Each as a view of one program: its tables are known to Spark once."""
     views = "".join(f"CREATE VIEW v{n} AS\n{query};\n" for n, query in enumerate(queries))
     source = read(TABLES + views, "examples.sql")
-    compiler = Compiler(source, Scope(source, Catalyst(spark, "UTC"), frozenset(), frozenset(), False))
+    compiler = Compiler(Scope(source, Catalyst(spark, "UTC"), frozenset(), frozenset(), False))
     tables, found = TABLES.count("CREATE TABLE"), []
     # what a query has beside it that says nothing is a statement of its own
     parsed = [statement for statement in statements(source) if not isinstance(statement, Ignored)]
