@@ -61,6 +61,16 @@ public class Collations extends scala.runtime.AbstractPartialFunction {
   /** Whether it is a text that is compared by a collation. */
   public static boolean has(DataType t) { return t instanceof StringType && !t.equals(DataTypes.StringType); }
 
+  /** Whether it is one, or has one in it. */
+  public static boolean within(DataType t) {
+    if (t instanceof ArrayType) return within(((ArrayType) t).elementType());
+    if (t instanceof MapType) return within(((MapType) t).keyType()) || within(((MapType) t).valueType());
+    if (!(t instanceof StructType)) return has(t);
+    StructField[] fields = ((StructType) t).fields();
+    for (int i = 0; i < fields.length; i++) if (within(fields[i].dataType())) return true;
+    return false;
+  }
+
   private LogicalPlan of(LogicalPlan p) {
     List children = new ArrayList();
     boolean changed = false;

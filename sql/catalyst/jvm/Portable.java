@@ -130,8 +130,9 @@ public class Portable {
     if (!e.getClass().getName().startsWith("org.apache.spark.sql.catalyst.")) return "functions of other jars than Spark's";
     if (e instanceof AttributeReference) return "a column of type " + e.dataType().sql().replace("\"", "");
     if (e instanceof PlanExpression) return "sub-queries";
-    if (e instanceof AggregateExpression && Collations.has(e.dataType())) {
+    if (e instanceof AggregateExpression) {
       String name = ((AggregateExpression) e).aggregateFunction().prettyName();
+      if (!Collations.within(e.dataType())) return name + "()";
       return name + "() along a collation; CAST what it is given, as " + name + "(CAST(x AS STRING))";
     }
     if (e instanceof AggregateFunction || e instanceof Unevaluable) return e.prettyName();

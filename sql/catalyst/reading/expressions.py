@@ -12,6 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from dbsp.circuits.errors import ProgramError
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal, Variable
 from dbsp.circuits.expressions.registry import snake_case
 from dbsp.circuits.expressions.vectors.calendar import CALENDAR_INTERVAL
@@ -176,9 +177,7 @@ def by_spark(
     name = _named(node, call).removeprefix("static_invoke.").removesuffix("Evaluator.evaluate")
     given = given_to_spark(query, node, name)
     if isinstance(given, str):
-        why = refused or (given and f" with {given}")
-        shown = f": {text}" if text else ""
-        raise query.error(node, f"function '{_named(node, call)}' is not supported yet{why}{shown}")
+        raise _unsupported(query, node, call, refused or (given and f" with {given}"))
     function, inside = given
     arguments = tuple(expression(query, child, position, special) for child in inside)
     return Call(NAME, arguments, type_, node["n"], (("expression", function),), text)
@@ -206,8 +205,15 @@ def check_covered(query: Query, node: Node, call: Call) -> None:
     """Raises ProgramError where no kernel covers the call."""
     why = _uncovered(call)
     if why is not None:
-        shown = f": {call.text}" if call.text else ""
-        raise query.error(node, f"function '{_named(node, call)}' is not supported yet{why}{shown}")
+        raise _unsupported(query, node, call, why)
+
+
+def _unsupported(query: Query, node: Node, call: Call, why: str) -> ProgramError:
+    """By the function that the user calls, or by all that is written where that is no call."""
+    if call.text and not _called(call.text) and node["c"] != "StaticInvoke":
+        return query.error(node, f"'{call.text}' is not supported yet{why}")
+    shown = f": {call.text}" if call.text else ""
+    return query.error(node, f"function '{_named(node, call)}' is not supported yet{why}{shown}")
 
 
 def _uncovered(call: Call) -> str | None:
@@ -219,13 +225,19 @@ def _uncovered(call: Call) -> str | None:
 
 def _named(node: Node, call: Call) -> str:
     """The function as the user calls it: by the text, if that is one call, else as Spark shows it."""
-    match = re.match(r"(\w+)\s*\(", call.text)
-    if match is not None and _closes(call.text, match.end() - 1) == len(call.text) - 1:
-        return match[1].lower()
+    if called := _called(call.text):
+        return called
     if node["c"] == "StaticInvoke":
         return snake_case(node["o"]["functionName"])
     pretty = str(node.get("pretty", ""))
     return call.function if pretty in ("", "invoke", "staticinvoke") else pretty
+
+
+def _called(text: str) -> str:
+    """The function that a text is one call of; '' where it isn't."""
+    match = re.match(r"(\w+)\s*\(", text)
+    is_call = match is not None and _closes(text, match.end() - 1) == len(text) - 1
+    return match[1].lower() if match is not None and is_call else ""
 
 
 def _closes(text: str, opened: int) -> int:
