@@ -84,7 +84,7 @@ class EvaluationError(DataError):
     def of_views(self, views: Sequence[str]) -> Self:
         """The same error, its message beginning with the views that want the value."""
         self.views = tuple(views)
-        return self.within(("view " if len(views) == 1 else "views ") + ", ".join(f"'{v}'" for v in views))
+        return self.within(named_views(views))
 
 
 class Refusal(Error):
@@ -128,6 +128,11 @@ def _rebuilt(kind: type[Error], args: tuple[object, ...], attributes: dict[str, 
     error = kind.__new__(kind, *args)
     error.__dict__.update(attributes)
     return error
+
+
+def named_views(views: Sequence[str]) -> str:
+    """Views, of which there are some, in words."""
+    return ("view " if len(views) == 1 else "views ") + ", ".join(f"'{view}'" for view in views)
 
 
 def did_you_mean(name: str, existing: list[str]) -> str:

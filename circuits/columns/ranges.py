@@ -19,12 +19,12 @@ _POSITION = 8  # bytes
 def expand_ranges(start: np.ndarray, stop: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(i, j) for every range i and every start[i] <= j < stop[i], in order."""
     (owner,) = (start < stop).nonzero()
-    if len(owner) < len(start):  # most keys that are looked up in a run aren't in it
+    if len(owner) < len(start):  # some are empty
         start, stop = start[owner], stop[owner]
     counts = stop - start
     total = int(np.add.reduce(counts))
     may_go_on(2 * total * _POSITION)
-    if total == len(counts):
+    if total == len(counts):  # of each one
         return owner, start
     ends = counts.cumsum()
     return owner.repeat(counts), np.arange(total) + (start - (ends - counts)).repeat(counts)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dbsp.circuits.circuit import Circuit
+from dbsp.circuits.errors import named_views
 from dbsp.circuits.operators.emission.trigger import Trigger
 from dbsp.circuits.operators.inputs.waiting import Waiting
 from dbsp.circuits.segments.chunk import Chunk
@@ -73,7 +74,7 @@ class Owner:
         name = next((nodes[i].name for i in near if nodes[i].name), "")
         views = [output.view for output in self.circuit.outputs if output.kept == self.node]
         views = views or self.circuit.views_of(self.node)
-        listed = ("view " if len(views) == 1 else "views ") + ", ".join(f"'{view}'" for view in views)
+        listed = named_views(views)
         if not views or views == [name]:
             return f"'{name}'" if name else type(nodes[self.node].operator).__name__
         return f"'{name}', for {listed}" if name else listed

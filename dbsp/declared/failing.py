@@ -7,8 +7,7 @@ from contextlib import contextmanager
 
 from dbsp.circuits.errors import EvaluationError
 from dbsp.declared.project.datasets import Project
-from dbsp.declared.project.dialect import counted, dropped
-from dbsp.declared.project.program import countings, view_name
+from dbsp.declared.project.program import counts_of, view_name
 
 
 @contextmanager
@@ -18,9 +17,6 @@ def placed(project: Project) -> Iterator[None]:
         yield
     except EvaluationError as error:
         for dataset in project.datasets:
-            counts = [
-                view for name in (*counted(dataset), *dropped(dataset)) for view in countings(dataset, name)
-            ]
-            if not {view_name(name) for name in (dataset.name, *counts)}.isdisjoint(error.views):
+            if not {view_name(dataset.name), *counts_of(dataset)}.isdisjoint(error.views):
                 raise error.within(str(dataset.place)) from None
         raise

@@ -100,7 +100,8 @@ def _counting(
     try:
         return planned.compiled, pipeline_of(planned.compiled, state, say, spark)
     except Unfilled as error:
-        if not error.views or not error.views <= counts_of(planned.project):
+        counts = set[str]().union(*map(counts_of, planned.project.datasets))
+        if not error.views or not error.views <= counts:
             raise
         listed = ", ".join(sorted(error.views))
         say(f"not counted: {listed}, as rows went by uncounted; --full-refresh-all counts all")

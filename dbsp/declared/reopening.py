@@ -60,6 +60,5 @@ def pipeline_of(
             compiled.program, state=str(state), spark=spark, runner=runner, evolve=True, progress=say
         )
     except Unfilled as error:
-        more = Unfilled(f"{error}; that is --full-refresh-all, which reads the sources anew")
-        more.views = error.views
-        raise more from error
+        cure = "that is --full-refresh-all, which reads the sources anew"
+        raise Unfilled(f"{error}; {cure}", error.views) from error

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from dbsp.circuits.circuit import Circuit
+from dbsp.circuits.errors import named_views
 from dbsp.circuits.operators.inputs.arrival_times import ArrivalTime
 from dbsp.circuits.operators.inputs.arrivals import Arrival
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
@@ -327,7 +328,7 @@ class Change:
         """In words, the views that a node's rows reach; or the table whose they are."""
         circuit, views = self.circuit, self._views_of(node)
         if views:
-            return ("view " if len(views) == 1 else "views ") + ", ".join(f"'{view}'" for view in views)
+            return named_views(views)
         return "; ".join(
             f"table '{name}'" for name, i in circuit.sources.items() if node in circuit.reached(i)
         )

@@ -85,9 +85,7 @@ def _evolved(
     for line in change.plan.lines():
         say(line)
     if change.plan.refused:
-        error = refusal(store.root, change.plan)
-        error.views = change.unfilled
-        raise error
+        raise refusal(store.root, change)
     made = Backfill(change, store.segments, runner, partitions or runner.partitions, store.durable, say)
     fill_whole(made, store, read_again)
     Becoming(change, made, store).commit()
@@ -129,13 +127,16 @@ class Unfilled(StateError):
     views: those without which it could be.
     """
 
-    views: frozenset[str] = frozenset()
+    def __init__(self, message: str, views: frozenset[str] = frozenset()) -> None:
+        super().__init__(message)
+        self.views = views
 
 
-def refusal(root: object, plan: Plan) -> Unfilled:
-    """Why a change can't be made."""
-    more = f" (and {len(plan.refused) - 1} more)" if len(plan.refused) > 1 else ""
-    return Unfilled(f"{root}: the program can't be changed: {plan.refused[0]}{more}")
+def refusal(root: object, change: Change) -> Unfilled:
+    """Why it can't be made."""
+    refused = change.plan.refused
+    more = f" (and {len(refused) - 1} more)" if len(refused) > 1 else ""
+    return Unfilled(f"{root}: the program can't be changed: {refused[0]}{more}", change.unfilled)
 
 
 def change_of(program: Program, before: Identity, store: Store, from_source: bool) -> Change:

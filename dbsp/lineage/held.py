@@ -49,7 +49,7 @@ class Held:
         """The rows of a table that meet the demands; None: nothing holds them."""
         name, schema = scan.relation, scan.schema
         held = self._rows(self.traces.of_table(name, scan.arrival, scan.rowtime), schema, demands)
-        if held is not None or scan.arrival or scan.rowtime:
+        if held is not None or scan.reads_arrival:
             return held
         parts = [self._rows(found, schema, demands) for found in self.traces.received(name)]
         there = [part for part in parts if part is not None]

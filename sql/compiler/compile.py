@@ -22,11 +22,7 @@ from dbsp.sql.compiler.views.views import Views
 from dbsp.sql.lowering.program import lower
 from dbsp.sql.plans.declared import Declared
 from dbsp.sql.plans.identity.fingerprint import fingerprint
-from dbsp.sql.plans.program import (
-    Program,
-    identifying_views,
-    inputs_of,
-)
+from dbsp.sql.plans.program import Program, identifying_views, inputs_of
 from dbsp.sql.plans.properties.keys import keys_of
 from dbsp.sql.plans.properties.nullability import with_not_null
 from dbsp.sql.plans.shown.bounds import bounds

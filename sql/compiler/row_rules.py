@@ -99,12 +99,7 @@ def _value(scope: Scope, statement: CreateTable, text: Slice, wanted: Field, wha
     after = f") AS {spelled}) AS c FROM {relation}"
     query, dumped = scope.dumped(text, own, checked=(after,), before="SELECT CAST((")
     found = plan(query, dumped["plan"]).plan
-    if (
-        not isinstance(found, Project)
-        or not isinstance(found.input, Scan)
-        or found.input.arrival
-        or found.input.rowtime
-    ):
+    if not isinstance(found, Project) or not isinstance(found.input, Scan) or found.input.reads_arrival:
         message = (
             f"{what} is an expression of the row's own columns, and no query, aggregate, window or clock"
         )

@@ -91,6 +91,10 @@ def _refuse(cursor: Cursor, token: Token, after: Token, depth: int) -> None:
         cursor.fail(f"not supported: EMIT {after.upper}; write TRIGGER ... or EMIT (...)", token)
 
 
+_UNIT = r"\s+(?:year|month|week|day|hour|minute|(?:milli|micro)?second)s?\b"
+_INTERVAL = re.compile(rf"INTERVAL(?:\s*(?:'[^']*'|[-\d.]+)(?:{_UNIT}(?:\s+TO{_UNIT})?)?)+", re.IGNORECASE)
+
+
 def ignore_delays(cursor: Cursor) -> None:
     """WATERMARK ts DELAY OF i, from the cursor to the end of the statement, which it leaves where it is."""
     rest = cursor.tokens[cursor.at :]
@@ -101,24 +105,14 @@ def ignore_delays(cursor: Cursor) -> None:
         if delay is None:
             continue
         said = cursor.source.text[rest[at + 1].start : rest[delay - 1].stop]
-        amount = cursor.source.text[rest[delay + 2].start : _end(rest, delay + 2).stop]
+        amount = _INTERVAL.match(cursor.source.text, rest[delay + 2].start)
         cursor.ignore(
             f"WATERMARK {said} DELAY OF",
             "a view is of all rows, as Spark's is; to let go of what is too late, declare the table's column "
-            f"LATENESS {amount}",
+            f"LATENESS {amount[0] if amount else 'INTERVAL ...'}",
             token,
         )
 
 
 def _is_delay(rest: Sequence[Token], at: int) -> bool:
     return rest[at].upper == "DELAY" and rest[at + 1].upper == "OF"
-
-
-def _end(rest: Sequence[Token], at: int) -> Token:
-    """The last token of INTERVAL 'n' UNIT, which begins there."""
-    stop = at + 1 + (rest[at].upper == "INTERVAL")
-    return (
-        rest[stop]
-        if rest[min(stop, len(rest) - 1)].kind == "word" and rest[stop].text != ")"
-        else rest[stop - 1]
-    )

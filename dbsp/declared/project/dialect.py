@@ -77,21 +77,21 @@ def dropped(dataset: Dataset) -> dict[str, Clause]:
 
 def asks_for_nothing(text: str) -> bool:
     """Of an expectation as written: whether it is one that only counts, and changes no row."""
-    return _expectation(Clause(text, Place("expectation", 1, 1))).counts
+    return _expectation(as_it_is(text, "expectation")).counts
 
 
 def _read(dataset: Dataset) -> Iterator[tuple[Clause, Expectation]]:
     """A dataset's expectations, with the places of their conditions."""
     for clause in dataset.expectations:
-        one, place = _expectation(clause), clause.place
-        line, column = as_it_is(clause.text, place.file).position(one.condition.start)
+        place, source = clause.place, as_it_is(clause.text, clause.place.file)
+        one = _expectation(source)
+        line, column = source.position(one.condition.start)
         within = place.column - 1 if line == 1 else 0
         at = Place(place.file, place.line + line - 1, column + within)
         yield Clause(one.condition.text, at), one
 
 
-def _expectation(clause: Clause) -> Expectation:
-    source = as_it_is(clause.text, clause.place.file)
+def _expectation(source: Source) -> Expectation:
     cursor = Cursor(source, tokens(source))
     cursor.at += len(("CONSTRAINT", "name", "EXPECT"))
     return expectation(cursor)

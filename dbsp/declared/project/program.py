@@ -151,7 +151,7 @@ def _written(project: Project, refused: Iterable[str], uncounted: Collection[str
     by_name: set[str] = set()
     for dataset in project.datasets:
         _add_one(written, dataset, refused, by_name)
-        for view, rows, condition in _countings(dataset, refused):
+        for view, rows, condition in _counts(dataset, refused):
             if view_name(view) in uncounted:
                 continue
             head = f"CREATE VIEW {view} AS SELECT count(*) AS n FROM {rows}"
@@ -164,29 +164,25 @@ def countings(dataset: Dataset, expectation: str) -> list[str]:
     as another flow changes no count of those that there are.
     """
     if expectation in counted(dataset):
-        return [_counting(dataset, expectation)]
+        return [_count_of(dataset, expectation)]
     return [
-        _counting(dataset, f"{expectation} of {flow.name[:-1].rpartition('`')[2]}") for flow in dataset.flows
+        _count_of(dataset, f"{expectation} of {flow.name[:-1].rpartition('`')[2]}") for flow in dataset.flows
     ]
 
 
-def counts_of(project: Project) -> set[str]:
-    """All views of counts, by their names in the program."""
-    return {
-        view_name(view)
-        for dataset in project.datasets
-        for name in (*counted(dataset), *dropped(dataset))
-        for view in countings(dataset, name)
-    }
+def counts_of(dataset: Dataset) -> set[str]:
+    """All its views of counts, by their names in the program."""
+    names = (*counted(dataset), *dropped(dataset))
+    return {view_name(view) for name in names for view in countings(dataset, name)}
 
 
-def _counting(dataset: Dataset, what: str) -> str:
+def _count_of(dataset: Dataset, what: str) -> str:
     flow = dataset.flows[0]
     before = "" if "`.`" in dataset.name else f"`{flow.catalog}`.`{flow.database}`."
     return f"{before}{dataset.name[:-1]} without {what}`"
 
 
-def _countings(dataset: Dataset, refused: Iterable[str]) -> Iterator[tuple[str, str, Clause]]:
+def _counts(dataset: Dataset, refused: Iterable[str]) -> Iterator[tuple[str, str, Clause]]:
     """Of each view its name, what it counts in, and the condition."""
     for name, condition in counted(dataset).items():
         yield countings(dataset, name)[0], dataset.name, condition

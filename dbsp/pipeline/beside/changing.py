@@ -106,7 +106,7 @@ class Changing:
             for line in change.plan.lines():
                 say(line)
             if change.plan.refused:
-                raise refusal(old.store.root, change.plan)
+                raise refusal(old.store.root, change)
             self._hold(change.last.step)
             partitions = old.partitions or runner.partitions
             store = old.store
@@ -182,7 +182,7 @@ class Changing:
                 self._delivered()
                 change = self._change()
                 if change.plan.refused:
-                    raise refusal(store.root, change.plan)
+                    raise refusal(store.root, change)
                 self.made.follow(change.last)
             except BaseException:
                 self.discard()

@@ -210,7 +210,8 @@ def check_covered(query: Query, node: Node, call: Call) -> None:
 
 def _unsupported(query: Query, node: Node, call: Call, why: str) -> ProgramError:
     """By the function that the user calls, or by all that is written where that is no call."""
-    if call.text and not _called(call.text) and node["c"] != "StaticInvoke":
+    # what became an invocation of Java has the place of more than itself
+    if call.text and not _called(call.text) and node["c"] not in ("StaticInvoke", "Invoke"):
         return query.error(node, f"'{call.text}' is not supported yet{why}")
     shown = f": {call.text}" if call.text else ""
     return query.error(node, f"function '{_named(node, call)}' is not supported yet{why}{shown}")

@@ -50,13 +50,7 @@ def without_views(plan: Plan, views: Mapping[str, Plan], keys: Mapping[str, Key]
     """The plan with the plans of views that have no key in their places. views: as written."""
 
     def read(one: Plan) -> Plan:
-        if (
-            not isinstance(one, Scan)
-            or one.arrival
-            or one.rowtime
-            or one.relation not in views
-            or keys[one.relation]
-        ):
+        if not isinstance(one, Scan) or one.reads_arrival or one.relation not in views or keys[one.relation]:
             return one
         return without_views(views[one.relation], views, keys)
 

@@ -75,8 +75,8 @@ def by_name(statement: InsertInto, view: View) -> InsertInto:
 
 def given_places(source: Source, statement: InsertInto, view: View, target: Table) -> dict[str, int | None]:
     """Of each column of the target, by name, its place in the view; None: it isn't given."""
-    fit = _Fit(source, by_name(statement, view), view, None, target, frozenset(), (), ())
-    return dict(zip((column.name for column in target.schema), fit.columns(), strict=True))
+    given = _Given(source, by_name(statement, view), view, target)
+    return dict(zip((column.name for column in target.schema), given.columns(), strict=True))
 
 
 def fitted(
@@ -95,7 +95,7 @@ def fitted(
     key: the view's stream key. unselected: columns that would be one. never_null: of its columns. promise: as
     `dbsp.sql.plans.properties.promises.to_promise`.
     """
-    fit = _Fit(source, statement, view, key, target, never_null, promise, unselected)
+    fit = _Fit(source, statement, view, target, key, never_null, promise, unselected)
     shape, columns = fit.shape(), fit.columns()
     fit.check_filled(shape)
     fit.check_given(columns)
@@ -104,12 +104,54 @@ def fitted(
 
 
 @dataclass(frozen=True)
-class _Fit:
+class _Given:
+    """Which of the target's columns the view's are."""
+
     source: Source
     statement: InsertInto
     view: View
-    key: Key
     target: Table
+
+    def columns(self) -> tuple[int | None, ...]:
+        """For each of the target's columns, the place of the query's."""
+        columns: list[int | None] = [None] * len(self.target.schema)
+        given = self._given()
+        if len(self.view.schema) != len(given):
+            listed = ", ".join(self.target.schema[i].name for i in given)
+            what = f"the query has {len(self.view.schema)} columns"
+            self._fail_query(f"{what}, table '{self.target.name}' has {len(given)}: {listed}")
+        for place, i in enumerate(given):
+            columns[i] = place
+        return tuple(columns)
+
+    def _given(self) -> list[int]:
+        """The target's columns that the query gives, in its order."""
+        names = [name.lower() for name in self._names()]
+        listed = names
+        if self.statement.columns is not None:
+            for token in self.statement.columns:
+                if token.text.lower() not in names:
+                    hint = did_you_mean(token.text, self._names())
+                    message = f"unknown column '{token.text}' in '{self.target.name}'; columns: "
+                    raise self.source.error(token.start, f"{message}{', '.join(self._names())}{hint}")
+            listed = [token.text.lower() for token in self.statement.columns]
+        return [names.index(name) for name in listed if name not in FILLED]
+
+    def _names(self) -> list[str]:
+        return [column.name for column in self.target.schema]
+
+    def _fail_query(self, message: str) -> NoReturn:
+        raise self.source.error(self.statement.query.start, message)
+
+    def _fail(self, message: str) -> NoReturn:
+        raise self.source.error(self.statement.start, message)
+
+
+@dataclass(frozen=True)
+class _Fit(_Given):
+    """And whether they are what the target takes."""
+
+    key: Key
     never_null: Set[int]
     promise: Sequence[str]
     unselected: Sequence[str]
@@ -168,31 +210,6 @@ class _Fit:
             cures.append(f"declare {listed} WITH (append_only = true), if no row there is ever deleted")
         cures.append("write SELECT STREAM, which gives a row once, when LATENESS says that it is final")
         return ", or ".join(cures)
-
-    def columns(self) -> tuple[int | None, ...]:
-        """For each of the target's columns, the place of the query's."""
-        columns: list[int | None] = [None] * len(self.target.schema)
-        given = self._given()
-        if len(self.view.schema) != len(given):
-            listed = ", ".join(self.target.schema[i].name for i in given)
-            what = f"the query has {len(self.view.schema)} columns"
-            self._fail_query(f"{what}, table '{self.target.name}' has {len(given)}: {listed}")
-        for place, i in enumerate(given):
-            columns[i] = place
-        return tuple(columns)
-
-    def _given(self) -> list[int]:
-        """The target's columns that the query gives, in its order."""
-        names = [name.lower() for name in self._names()]
-        listed = names
-        if self.statement.columns is not None:
-            for token in self.statement.columns:
-                if token.text.lower() not in names:
-                    hint = did_you_mean(token.text, self._names())
-                    message = f"unknown column '{token.text}' in '{self.target.name}'; columns: "
-                    raise self.source.error(token.start, f"{message}{', '.join(self._names())}{hint}")
-            listed = [token.text.lower() for token in self.statement.columns]
-        return [names.index(name) for name in listed if name not in FILLED]
 
     def check_filled(self, shape: str) -> None:
         target = self.target.name
@@ -307,21 +324,12 @@ class _Fit:
                 cure = "write it to another format"
             self._fail(f"in '{target}' nothing tells the deletion of a key from a row with NULLs; {cure}")
 
-    def _names(self) -> list[str]:
-        return [column.name for column in self.target.schema]
-
     def _spelled(self, key: Sequence[int]) -> str:
         """Columns of the view, by the names that they have in the target where that has them."""
         given = self._given()
         return ", ".join(
             self.target.schema[given[i]].name if i < len(given) else self.view.schema[i].name for i in key
         )
-
-    def _fail(self, message: str) -> NoReturn:
-        raise self.source.error(self.statement.start, message)
-
-    def _fail_query(self, message: str) -> NoReturn:
-        raise self.source.error(self.statement.query.start, message)
 
 
 def _shown(column: Field) -> str:

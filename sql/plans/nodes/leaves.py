@@ -30,6 +30,11 @@ class Scan(Leaf):
     arrival: bool = False
     rowtime: bool = False
 
+    @property
+    def reads_arrival(self) -> bool:
+        """Whether it reads when rows arrived, or in which order."""
+        return self.rowtime or self.arrival
+
     def with_expressions(self, change: Change) -> Scan:
         return self
 

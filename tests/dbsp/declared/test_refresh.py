@@ -332,7 +332,7 @@ def test_rows_that_went_by_uncounted_stay_uncounted(project, monkeypatch):
         "EXPECT (id > 1)) AS SELECT id, amount FROM STREAM sale;"
     )
     with monkeypatch.context() as patched:
-        patched.setattr(program, "_countings", lambda dataset, refused: iter(()))
+        patched.setattr(program, "_counts", lambda dataset, refused: iter(()))
         patched.setattr(Refresh, "_unmet", lambda *_: ())
         project.run(sql)
     project.sql("INSERT INTO sale VALUES (3, 'a', 0, NULL), (4, 'b', 4, NULL)")

@@ -87,6 +87,12 @@ def watermarked(text: str) -> list[Statement]:
             "INTERVAL '1 minute'",
         ),
         ("SELECT * FROM t WATERMARK ts DELAY OF INTERVAL '1' MINUTE WHERE x > 1", "INTERVAL '1' MINUTE"),
+        ("SELECT * FROM t WATERMARK ts DELAY OF INTERVAL '1 minute' AS u WHERE x", "INTERVAL '1 minute'"),
+        ("SELECT * FROM t WATERMARK ts DELAY OF INTERVAL 1 HOUR 30 MINUTES u", "INTERVAL 1 HOUR 30 MINUTES"),
+        (
+            "SELECT * FROM t WATERMARK ts DELAY OF INTERVAL '1:00' HOUR TO MINUTE AS u",
+            "INTERVAL '1:00' HOUR TO MINUTE",
+        ),
     ],
 )
 def test_a_querys_is_ignored_with_what_to_declare(query: str, amount: str) -> None:
