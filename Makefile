@@ -136,7 +136,7 @@ test: environment
 	$(RUN) -m pytest -n 3 --dist loadfile --no-loadscope-reorder --durations=20
 
 quick: environment
-	$(RUN) -m pytest -n 3 $(QUICK)
+	$(RUN) -m pytest -n 2 $(QUICK)
 
 check: environment
 	$(BIN)/ruff format --check $(CHECKED)

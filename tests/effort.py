@@ -9,7 +9,7 @@ from hypothesis import settings
 
 WHOLE = 25  # what the numbers that laws name are made for
 QUICK = 8  # what a law without a number of its own draws
-MINUTE = 6  # the same, in `make quick`
+MINUTE = 4  # the same, in `make quick`
 
 
 def is_long() -> bool:

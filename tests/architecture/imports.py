@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Set
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -56,7 +57,7 @@ def imported_at_run_time(file: Path) -> set[str]:
     """The dotted names of what a file imports, but for types only."""
     for_types = {
         id(inner)
-        for node in ast.walk(_parsed(file))
+        for node in _parsed(file).body
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
         for inner in ast.walk(node)
     }
@@ -87,22 +88,21 @@ def _imported(file: Path, named: Mapping[str, Path]) -> Iterator[str]:
             yield name
 
 
-def _names(file: Path) -> Iterator[tuple[ast.Import | ast.ImportFrom, str]]:
+@cache
+def _names(file: Path) -> list[tuple[ast.Import | ast.ImportFrom, str]]:
+    found: list[tuple[ast.Import | ast.ImportFrom, str]] = []
     for node in ast.walk(_parsed(file)):
         if isinstance(node, ast.Import):
-            yield from ((node, alias.name) for alias in node.names)
+            found += ((node, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0 and node.module, f"{file}:{node.lineno}: imports are absolute"
-            yield node, node.module
+            found.append((node, node.module))
+    return found
 
 
-_PARSED: dict[Path, ast.Module] = {}
-
-
+@cache
 def _parsed(file: Path) -> ast.Module:
-    if file not in _PARSED:
-        _PARSED[file] = ast.parse((ROOT / file).read_text(encoding="utf-8"))
-    return _PARSED[file]
+    return ast.parse((ROOT / file).read_text(encoding="utf-8"))
 
 
 def _reached(start: Path, graph: Graph) -> set[Path]:

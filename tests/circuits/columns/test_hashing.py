@@ -102,6 +102,7 @@ def test_what_else_is_hashed_changes_nothing(hash_: type, kind: type) -> None:
     assert run(of_bytes(values)).tolist() == [one for (one,) in alone]  # type: ignore[attr-defined, misc]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OF_TEXT)
 @pytest.mark.parametrize("byte", [b"x", b"7", b"0", b" "])
 def test_a_long_value_costs_what_its_bytes_cost(name: str, byte: bytes) -> None:

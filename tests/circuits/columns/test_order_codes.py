@@ -45,6 +45,7 @@ def test_codes_follow_the_order_of_each_type(data_type: pa.DataType) -> None:
         check_monotone(order_bits(array).tolist(), VALUES[data_type], exact=True)
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(), max_size=12))
 def test_doubles(values: list[float]) -> None:
     array = pa.array(values, pa.float64())

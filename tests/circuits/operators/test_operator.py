@@ -68,6 +68,7 @@ def takes_the_clock(kind: type[Operator]) -> bool:
     return "context.clock" in asked or any(ast.unparse(function) == "reached" for function in called)
 
 
+@pytest.mark.slow
 def test_who_takes_the_clock_says_itself_when_it_wakes_up() -> None:
     clocked = {kind for kind in operators() if takes_the_clock(kind)}
     assert {Ahead, Timers, TimedProjection, Trigger} <= clocked

@@ -133,6 +133,7 @@ def test_both_sides_recursive(stream: Any, way: Options, seed: int) -> None:
     check(circuit_of({"e": EDGES}, doubling, seed), stream, paths, way)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("side", [0, 1])
 @given(stream=graphs(), way=options, seed=hash_seeds)
 def test_mutual_recursion(side: int, stream: Any, way: Options, seed: int) -> None:
@@ -140,6 +141,7 @@ def test_mutual_recursion(side: int, stream: Any, way: Options, seed: int) -> No
     check(circuit, stream, lambda e: walks(e)[side], way)
 
 
+@pytest.mark.slow
 @given(graphs(), options)
 def test_a_recursion_over_another(stream: Any, way: Options) -> None:
     """The walks of the reachability graph are the pairs again, and a loop is a node like any other."""
@@ -150,6 +152,7 @@ def chain(length: int) -> ZSet:
     return edges_of(((i, i + 1), 1) for i in range(length))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", OPTIONS)
 def test_a_long_chain_cut_and_mended(way: Options) -> None:
     cut = edges_of([((30, 31), 1)])

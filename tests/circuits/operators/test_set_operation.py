@@ -31,6 +31,7 @@ def two(draw: st.DrawFn) -> Any:
     return schema, draw(streams({"a": schema, "b": schema}, steps=5))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FUNCTIONS)
 @examples(25)
 @given(case=two(), way=options, seed=hash_seeds)

@@ -23,6 +23,7 @@ from tests.oracles.oracle import declared
 from tests.oracles.recorded_catalyst import KNOWN
 
 
+@pytest.mark.slow
 @examples(30)
 @given(data=st.data())
 def test_one_evaluation_of_all_deltas_is_their_steps(data: st.DataObject) -> None:

@@ -39,6 +39,7 @@ def run(which: str, **said: str) -> tuple[bool, int, int, str]:
     return does == "True", int(of_numpy), int(of_arrow), pool
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="glibc's allocator")
 def test_fresh_pages_are_few() -> None:
     _, usual, _, _ = run("glibc's")
@@ -49,6 +50,7 @@ def test_fresh_pages_are_few() -> None:
     assert 4 * of_arrow < every
 
 
+@pytest.mark.slow
 def test_what_the_environment_says_holds() -> None:
     assert run("ours", MALLOC_TRIM_THRESHOLD_="100000")[0] is False
     does, _, _, pool = run("ours", ARROW_DEFAULT_MEMORY_POOL="jemalloc")

@@ -71,6 +71,7 @@ def test_a_log_s_chunks_go_to_who_wrote_them(wrote: int, partitions: int) -> Non
         assert [[len(part.chunks) for part in given_] for given_ in found] == [[2]] * partitions
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("partitions", [2, 3, 5])
 def test_results_are_those_of_one_task(monkeypatch: pytest.MonkeyPatch, partitions: int) -> None:
     monkeypatch.setattr(spine, "PIECE", 40)

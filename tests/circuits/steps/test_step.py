@@ -171,6 +171,7 @@ def test_a_table_without_input_has_an_empty_delta(tmp_path: Path) -> None:
     assert result.rows_in == {"t": 0} and not result.written and not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("partitions", [1, 2])
 def test_what_a_step_computes_is_gone_when_it_is_over(tmp_path: Path, partitions: int) -> None:
     """And not when Python next looks for circles: until then the memory of a large step would be held."""

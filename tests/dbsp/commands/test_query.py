@@ -21,6 +21,7 @@ def read(root: Path) -> dict[str, int]:
     return {name: len(contents) for name, contents in views}
 
 
+@pytest.mark.slow
 def test_what_a_writer_forgets_meanwhile_is_no_damage(tmp_path: Path, caplog: Any) -> None:
     """With keep_steps=1 the files of a step are deleted while it is looked at."""
     caplog.set_level(logging.WARNING)

@@ -26,6 +26,7 @@ from dbsp.state.records.manifest import Columns, manifest_of
 from tests.dbsp.build import feed, pipeline, program, table, view, votes_program
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tasks", [1, 3])
 @pytest.mark.parametrize("piece", [1, 3, 1 << 18])
 @pytest.mark.parametrize("name", ["all_votes", "counts", "events"])

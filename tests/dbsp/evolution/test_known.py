@@ -99,6 +99,7 @@ def test_lateness_is_another_from_the_next_row_on(tmp_path: Path, now: int, take
         assert {at for at in found if at > 100} == {n for n in (139, 147, 148, 150) if n >= late}
 
 
+@pytest.mark.slow
 @examples(30)
 @given(st.integers(0, 1 << 30))
 def test_a_looser_lateness_is_as_from_the_start_of_what_was_taken(
@@ -188,6 +189,7 @@ KEYS = [(), ("id",), ("shelf",), ("id", "shelf")]
 NAMES = [field.name for field in ITEM]
 
 
+@pytest.mark.slow
 @examples(60)
 @given(st.integers(0, 1 << 30))
 def test_another_key_is_as_from_the_start(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
@@ -339,6 +341,7 @@ def is_of_a_kind(one: Clause | None, other: Clause | None) -> bool:
     return kinds[0] == kinds[1]
 
 
+@pytest.mark.slow
 @examples(80)
 @given(st.integers(0, 1 << 30))
 def test_another_trigger_is_as_the_book_says(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:

@@ -87,6 +87,7 @@ def test_what_is_restored_is_the_original_and_goes_on_alike(
         assert shown(p) == after
 
 
+@pytest.mark.slow
 def test_while_a_writer_runs(tmp_path: Path) -> None:
     stop, failed = threading.Event(), []
 

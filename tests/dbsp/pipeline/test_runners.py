@@ -20,6 +20,7 @@ print([name for name in sys.modules if name.split(".")[0] in ("pyspark", "py4j")
 """
 
 
+@pytest.mark.slow
 def test_the_inline_runner_does_not_pay_for_spark() -> None:
     assert isinstance(runner_of("inline", None), InlineRunner)
     ran = subprocess.run([sys.executable, "-c", ASKED], capture_output=True, text=True, check=True)

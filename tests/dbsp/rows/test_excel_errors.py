@@ -17,6 +17,7 @@ PLACES = st.tuples(st.integers(1, 9), st.sampled_from([1, 2, 26, 27, 28, 702, 70
 CELLS = st.dictionaries(PLACES, st.sampled_from([*ERRORS, 1, 't="e"', "x & <y>", True]), max_size=5)
 
 
+@pytest.mark.slow
 @given(CELLS, CELLS)
 def test_they_are_found(cells: dict[tuple[int, int], object], others: dict[tuple[int, int], object]) -> None:
     book = openpyxl.Workbook()

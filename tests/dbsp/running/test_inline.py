@@ -66,6 +66,7 @@ def test_steps_with_merges_ahead(p, tmp_path):
         assert contents(again) == counted(given)
 
 
+@pytest.mark.slow
 def test_a_step_that_fails_keeps_what_was_merged(p):
     given = [rows(step) for step in range(12)]
     for delta in given:
@@ -93,6 +94,7 @@ def test_a_merge_of_a_failed_step_does_not_know_its_clock(p):
         assert p._position.state.waterlines[CLOCK.name].as_py() == clock
 
 
+@pytest.mark.slow
 def test_a_merge_that_failed_is_done_again(p, monkeypatch):
     """A full disk, say, when the piece was begun."""
     attempts = itertools.count()

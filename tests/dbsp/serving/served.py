@@ -55,7 +55,7 @@ def served(
             listening(serving, "127.0.0.1", 0, tls) as (host, port),
             Client(
                 base_url=f"{'http' if shows is None else 'https'}://{host}:{port}",
-                verify=True if shows is None else create_default_context(cafile=shows.file),
+                verify=shows is not None and create_default_context(cafile=shows.file),
                 headers={"Authorization": f"Bearer {TOKEN}"},
                 trust_env=False,
                 timeout=60,

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pyarrow as pa
 import pyarrow.csv as pc_csv
 import pyarrow.parquet as pq
+import pytest
 
 from tests.dbsp.serving.served import served
 
@@ -72,6 +73,7 @@ def test_conditions_order_and_pages() -> None:
         assert client.get("/views/turnover?as_of=1").headers["dbsp-step"] == "1"
 
 
+@pytest.mark.slow
 def test_no_read_waits_for_a_step() -> None:
     """However many writes do."""
     with served() as (client, serving):
@@ -90,6 +92,7 @@ def test_no_read_waits_for_a_step() -> None:
             assert sorted(post.result()["step"] for post in posts) == list(range(2, 22))
 
 
+@pytest.mark.slow
 def test_an_answer_is_of_the_step_that_it_names() -> None:
     with served() as (client, _):
         stop, failed = threading.Event(), []
@@ -115,6 +118,7 @@ def test_an_answer_is_of_the_step_that_it_names() -> None:
         assert not failed
 
 
+@pytest.mark.slow
 def test_why_a_row_is_there() -> None:
     with served() as (client, _):
         client.posted("orders", [{"id": 1, "shop": "Ada", "price": 2}, {"id": 2, "shop": "Ada"}])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.dbsp.serving.served import Client, served
 
 PROGRAM = """
@@ -93,6 +95,7 @@ def test_who_is_in_trouble_says_so() -> None:
         assert client.get("/status").json()["trouble"] == "the sink is down"
 
 
+@pytest.mark.slow
 def test_a_sink_is_listed_with_what_it_is_without(tmp_path: Path) -> None:
     program = f"""
 CREATE TABLE t (x INT) WITH (append_only = true);

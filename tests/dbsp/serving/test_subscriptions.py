@@ -31,6 +31,7 @@ def events(answer: httpx.Response) -> Iterator[tuple[int | None, str, dict[str, 
             step, kind, data = None, "", ""
 
 
+@pytest.mark.slow
 def test_what_is_followed_adds_up_through_broken_connections() -> None:
     rng, breaks = random.Random(5), random.Random(6)
     with served() as (client, _):

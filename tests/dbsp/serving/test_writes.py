@@ -21,6 +21,7 @@ def test_without_the_token_nothing_changes() -> None:
         assert serving.pipeline.last_step == 0
 
 
+@pytest.mark.slow
 def test_random_changes_are_the_table() -> None:
     rng, table = random.Random(3), {}
     with served() as (client, _):

@@ -188,6 +188,7 @@ def test_no_flipped_bit_is_silent(whole: Whole) -> None:
         assert found[kind, "named"] and not found[kind, "right"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["truncated", "emptied", "zeroed", "deleted"])
 def test_no_damaged_file_is_silent(whole: Whole, damage: str) -> None:
     work = whole.root.parent / damage
@@ -224,6 +225,7 @@ def unread(root: Path) -> set[Path]:
     return {*spark, *forgotten, Path("commits", "last")}
 
 
+@pytest.mark.slow
 def test_without_verification_flips_are_silent(whole: Whole) -> None:
     """So the law above sees what it is for. Only of numbers: a length that is wrong can end the process."""
     with pipeline(copied(whole.root, whole.root.parent / "looked at"), keep_steps=RETAIN) as p:

@@ -28,6 +28,7 @@ def test_an_empty_directory_is_a_new_one(tmp_path):
     assert Store.open(tmp_path, IDENTITY).last is None
 
 
+@pytest.mark.slow
 def test_a_killed_process_leaves_the_step_before_and_no_lock(tmp_path):
     script = f"""
         import os, signal

@@ -35,6 +35,7 @@ def plain(step: StepOfFile) -> object:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_it_reads_back(seed):
     deltas = random_deltas(PROGRAM, steps=20, seed=seed)

@@ -62,6 +62,7 @@ def notebook() -> Iterator[Notebook]:
         kernel.shutdown_kernel(now=True)
 
 
+@pytest.mark.slow
 def test_a_cell_shows_it_once_and_another_one_too(notebook: Notebook) -> None:
     notebook.shown.clear()
     notebook.run("p = pipeline(); live = p['counts'].live(); live")

@@ -25,6 +25,7 @@ C = st.none() | st.sampled_from([Decimal("-1.50"), Decimal(0), Decimal("7.25")])
 PARTS = st.lists(st.lists(st.tuples(st.tuples(A, B, C), st.integers(1, 2)), max_size=6), max_size=3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("few", [view_module.FEW, -1])
 @given(PARTS, A, B, st.tuples(A, A))
 def test_rows_are_those_that_duckdb_finds(few: int, parts: Any, a: Any, b: Any, ends: Any) -> None:

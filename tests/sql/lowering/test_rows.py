@@ -53,6 +53,7 @@ PLANS: list[tuple[Plan, str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("plan", "query"), PLANS, ids=[query for _, query in PLANS])
 def test_rows(plan: Plan, query: str) -> None:
     bags = random_bags(len(query))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pyarrow as pa
+import pytest
 
 from dbsp.circuits.columns.months import MONTHS
 from dbsp.circuits.functions.spark.requests import BYTES, ROWS, given, rows_of_a_request, taken
@@ -16,6 +17,7 @@ def test_months_go_as_integers_and_come_back() -> None:
     assert taken([sent.column(0).slice(0, 1), sent.column(0).slice(1)], MONTHS).equals(months)
 
 
+@pytest.mark.slow
 def test_a_request_has_few_rows_and_few_bytes() -> None:
     narrow = given([pa.array(range(2 * ROWS))])
     assert rows_of_a_request(narrow) == ROWS

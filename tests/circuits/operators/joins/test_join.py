@@ -128,6 +128,7 @@ def banded(draw: st.DrawFn) -> Any:
     return keys, data_type, a, b, draw(streams({"a": a, "b": b}, steps=4, size=8))
 
 
+@pytest.mark.slow
 @given(banded(), st.booleans(), st.booleans(), options, hash_seeds)
 def test_join_within_a_band(case: Any, closed: bool, by_low: bool, way: Options, seed: int) -> None:
     """low <= t [< high]: the right trace in the order of t, the left in the order of either end."""

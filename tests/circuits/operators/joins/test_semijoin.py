@@ -47,6 +47,7 @@ def test_semijoin(case: Any, anti: bool, way: Options, seed: int) -> None:
     check(circuit, stream, lambda left, right: matched(left, right, keys, anti), way)
 
 
+@pytest.mark.slow
 @given(two_keyed(), st.booleans(), options, hash_seeds)
 def test_whole_rows_placed_by_a_key(case: Any, anti: bool, way: Options, seed: int) -> None:
     """Left rows against the left halves of pairs: both traces sort alike, so whole sort keys find rows."""
@@ -169,6 +170,7 @@ def test_what_is_no_semijoin(on: Any, places: Any, said: str) -> None:
         verify(builder.build())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("orders", [(1, None), (None, 1)])
 @given(st.data(), st.booleans(), hash_seeds)
 def test_whole_rows_of_traces_in_different_orders(orders: Any, data: Any, anti: bool, seed: int) -> None:

@@ -3,6 +3,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 _WITHOUT = """
 import sys
 import pyarrow as pa
@@ -21,6 +23,7 @@ assert pa.array([1]).to_pandas().sum() == 1
 """
 
 
+@pytest.mark.slow
 def test_pandas_is_not_imported_unless_it_is_there():
     for script in (_WITHOUT, _WITH):
         subprocess.run([sys.executable, "-c", script], check=True)

@@ -57,6 +57,7 @@ def look(place, known, streamed=False, compared=False):
     return DeltaLog("t", str(place)).look(SCHEMA, streamed, known, compared)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(30))
 def test_changes_add_up(tmp_path, seed):
     random_ = random.Random(seed)
@@ -75,6 +76,7 @@ def test_changes_add_up(tmp_path, seed):
     check_adds_up(partial(look, tmp_path), partial(there, tmp_path), change, 5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(30))
 def test_changes_beside_files_add_up(tmp_path, seed):
     """Rows that are deleted beside files and come back, files that go with theirs, columns by other names."""

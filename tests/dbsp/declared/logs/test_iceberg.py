@@ -43,6 +43,7 @@ def look(root, known, streamed=False, compared=False):
     return log(root).look(SCHEMA, streamed, known, compared)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_changes_add_up(tmp_path, seed):
     random_ = random.Random(seed)
@@ -61,6 +62,7 @@ def test_changes_add_up(tmp_path, seed):
     check_adds_up(partial(look, tmp_path), lambda: table.scan().to_arrow(), change, 5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_changes_beside_files_add_up(tmp_path, seed):
     """Rows that are deleted beside files, some twice, and files that go with theirs."""
@@ -81,6 +83,7 @@ def test_changes_beside_files_add_up(tmp_path, seed):
     check_adds_up(partial(look, tmp_path), lambda: table.scan().to_arrow(), change, 5)
 
 
+@pytest.mark.slow
 def test_of_files_with_deletions_those_that_differ_are_read(tmp_path):
     random_ = random.Random(3)
     table = made(tmp_path)

@@ -72,6 +72,7 @@ print(found.path, found.name, found.storage, dict(found.read.configuration), "py
 """
 
 
+@pytest.mark.slow
 def test_a_spec_that_is_known_is_read_without_pyspark(tmp_path):
     def read(name, folder=tmp_path):
         command = [sys.executable, "-c", _READ]

@@ -29,6 +29,7 @@ def read(tmp_path):
     return Counter(zip(*(column.to_pylist() for column in found.columns), strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", [(), ("k",), ("s", "k")])
 def test_the_table_is_a_bag_of_rows(tmp_path, monkeypatch, by):
     monkeypatch.setattr(parquet, "ROWS", 64)

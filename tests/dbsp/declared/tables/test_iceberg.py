@@ -94,6 +94,7 @@ def test_partitions_keep_apart_what_directories_would_not(tmp_path):
         opened(tmp_path, ("k",))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", ["rows", "columns", "back"])
 def test_what_somebody_else_commits_is_noticed_and_written_over(tmp_path, change):
     opened(tmp_path).apply(1, "w", [zset({(1, "x", 1): 1})])
@@ -116,6 +117,7 @@ def test_what_somebody_else_commits_is_noticed_and_written_over(tmp_path, change
     assert opened(tmp_path).manifest.is_untouched()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("whole", [False, True])
 def test_what_is_committed_meanwhile_is_kept(tmp_path, monkeypatch, whole):
     opened(tmp_path).apply(1, "w", [zset({(1, "x", 1): 1})])
@@ -136,6 +138,7 @@ def test_what_is_committed_meanwhile_is_kept(tmp_path, monkeypatch, whole):
     assert read(tmp_path) == Counter({(2, "y", 1): 1})
 
 
+@pytest.mark.slow
 def test_other_columns_come_with_the_rows(tmp_path):
     """One snapshot has both; older ones have their own."""
     opened(tmp_path).apply(1, "w", [zset({(1, "x", 1): 1})])
@@ -203,6 +206,7 @@ def dying(patched, when):
             yield
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("when", ["before", "behind"])
 @pytest.mark.parametrize("whole", [False, True])
 def test_an_end_at_the_commit_is_a_step_or_none(tmp_path, monkeypatch, when, whole):
@@ -241,6 +245,7 @@ def test_a_commit_that_comes_too_late_is_refused(tmp_path, monkeypatch):
     assert read(tmp_path) == Counter({(1, "x", 1): 1, (2, "x", 1): 1})
 
 
+@pytest.mark.slow
 def test_an_end_at_any_point_is_a_step_or_none(tmp_path, monkeypatch):
     """The process ends before each change of a name."""
     before, after = Counter({(1, "x", 1): 1, (2, "y", 1): 1}), Counter({(2, "y", 1): 1, (3, "z", 2): 1})

@@ -19,6 +19,7 @@ def folder(request, tmp_path):
             yield place_of(place.uri) / "t.rows"
 
 
+@pytest.mark.slow
 def test_what_is_put_is_there(folder):
     assert Indexes(folder).get("f") is None
     Indexes(folder).put("f", np.array([1, 1 << 63], np.uint64))

@@ -51,6 +51,7 @@ def delta(random_, held):
     return {row: weight for row, weight in change.items() if weight}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("by", "hashed"), [((), True), (("k",), True), ((), False)])
 def test_a_directory_is_a_bag_of_rows(tmp_path, monkeypatch, by, hashed):
     """Also where rows were thought to stay when they were written: they are found by their values."""

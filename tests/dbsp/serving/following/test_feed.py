@@ -73,6 +73,7 @@ def test_many_small_steps_are_spelled_at_once_and_a_large_one_apart(monkeypatch:
         assert asyncio.run(read()) == [[(1, 1), (2, 0), (3, 2)], [(4, 3)], [(5, 9)], [(6, 1)]]
 
 
+@pytest.mark.slow
 def test_steps_that_nobody_was_told_of_yet_are_at_hand_though_none_is_kept() -> None:
     """A pause is cut short before they are too many."""
     with Pipeline(sql=PROGRAM, runner="inline", keep_steps=1) as pipeline:

@@ -49,6 +49,7 @@ def test_it_holds_of_what_is_answered() -> None:
         assert Draft202012Validator(document["components"]["schemas"]["Error"]).is_valid(error)
 
 
+@pytest.mark.slow
 def test_each_route_is_there_for_each_view_and_table() -> None:
     with served() as (client, serving):
         document = document_of(client)
@@ -78,6 +79,7 @@ def test_names_that_no_url_has() -> None:
         assert asked.count("limit") == 1 and "x/y" in asked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/page", "/page/{file}", "/views/{name}/page"])
 def test_a_route_that_is_not_known_is_there_all_the_same(path: str) -> None:
     async def page(request: Request) -> Response:

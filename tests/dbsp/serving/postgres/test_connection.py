@@ -44,6 +44,7 @@ def test_names_that_are_not_there(port: Served) -> None:
         raise psycopg.errors.InvalidSqlStatementName
 
 
+@pytest.mark.slow
 def test_what_one_connection_can_hold_is_bounded(port: Served) -> None:
     long = message(b"P", text("long"), text("SELECT " + "1, " * 30_000 + "1"), struct.pack("!h", 0))
     short = [message(b"P", text(str(n)), text("SELECT 1"), struct.pack("!h", 0)) for n in range(201)]
@@ -55,6 +56,7 @@ def test_what_one_connection_can_hold_is_bounded(port: Served) -> None:
             assert kinds(one) == "1" * parsed + "EZ"
 
 
+@pytest.mark.slow
 def test_statements_come_and_go(port: Served) -> None:
     """A client that keeps a few prepared statements and gives up the others asks as many as it likes."""
     with port.connect(prepare_threshold=0) as one:

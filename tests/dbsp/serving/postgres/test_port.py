@@ -69,6 +69,7 @@ def test_a_port_that_is_taken_is_said() -> None:
         assert served.asked("SELECT 1") == [(1,)]
 
 
+@pytest.mark.slow
 @given(st.lists(st.binary(max_size=60), max_size=4), st.booleans())
 @settings(max_examples=40, deadline=None)
 def test_nonsense_harms_nobody(port: Served, pieces: list[bytes], begun: bool) -> None:

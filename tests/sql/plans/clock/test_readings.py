@@ -73,6 +73,7 @@ def read(expression: Expression, at: pa.Array) -> np.ndarray:
     return values.cast(pa.int32() if values.type == DATE else pa.int64()).to_numpy()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("zone", ZONES)
 def test_no_later_reading_is_below(zone: str) -> None:
     at = clocks(zone)
@@ -87,6 +88,7 @@ def test_no_later_reading_is_below(zone: str) -> None:
             assert (np.diff(readings) >= 0).all(), expression
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("zone", ZONES)
 def test_what_goes_back_is_foreseen(zone: str) -> None:
     at = clocks(zone)

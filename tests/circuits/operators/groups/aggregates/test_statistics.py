@@ -118,6 +118,7 @@ def test_covariances_are_exact_after_retractions(kept: list[Row], gone: list[Row
         assert close(found, exact / divisor if divisor else None, scale)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(VALUES, VALUES), min_size=2, max_size=5))
 def test_the_order_of_arrival_changes_no_bit(rows: list[Row]) -> None:
     for name in PAIRS:

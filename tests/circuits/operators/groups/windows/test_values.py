@@ -52,6 +52,7 @@ def partitions(rows: list[tuple[int, float | None, int, bool | None]]) -> Partit
 TYPES = (pa.int64(), pa.float64(), pa.int64(), pa.bool_())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FINISHES)
 @given(rows=ROWS, lower=EDGES, upper=EDGES, filtered=st.booleans(), few=st.booleans())
 def test_as_of_the_frame_s_rows(

@@ -74,6 +74,7 @@ def encoded(schema: Any, rows: list[Any]) -> list[bytes]:
     return messages
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_what_was_encoded(data: st.DataObject) -> None:

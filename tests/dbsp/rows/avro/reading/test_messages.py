@@ -28,6 +28,7 @@ COLUMNS: list[list[tuple[str, pa.DataType]]] = [
 ]
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.binary(max_size=12), max_size=4), st.sampled_from(COLUMNS))
 def test_any_bytes(broken: list[bytes], columns: list[tuple[str, pa.DataType]]) -> None:

@@ -53,6 +53,7 @@ def record(fields: list[dict[str, Any]]) -> dict[str, Any]:
     return {"type": "record", "name": "Row", "fields": fields}
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(st.data())
 def test_as_fastavro_resolves(data: st.DataObject) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import fastavro
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -50,6 +51,7 @@ def types(draw: st.DrawFn, depth: int = 2) -> tuple[pa.DataType, st.SearchStrate
     return pa.struct([("a", inside), ("b", pa.int64())]), st.fixed_dictionaries(row)
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(st.data())
 def test_what_was_written(data: st.DataObject) -> None:
