@@ -13,7 +13,7 @@ from dbsp.pipeline.pipeline import Pipeline
 from dbsp.running.inline import InlineRunner
 from dbsp.state.claim import owner
 from tests.dbsp.build import feed, pipeline
-from tests.dbsp.evolution.test_evolve import BY_USER, OLD, files, with_
+from tests.dbsp.evolution.changing import BY_USER, OLD, files, with_
 
 
 @pytest.fixture(autouse=True)

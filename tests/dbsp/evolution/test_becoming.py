@@ -9,7 +9,7 @@ import pytest
 from dbsp.circuits.errors import StateError
 from dbsp.state.store import Store
 from tests.dbsp.build import STEPS, feed, pipeline
-from tests.dbsp.evolution.test_evolve import BY_USER, OLD, files, with_
+from tests.dbsp.evolution.changing import BY_USER, OLD, files, with_
 
 NEW = with_(by_user=BY_USER)
 

@@ -20,58 +20,15 @@ from dbsp.circuits.segments.segments import Segments
 from dbsp.commands.fsck import examine, go_back
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.running.inline import InlineRunner
-from dbsp.sql.lowering.program import lower
 from dbsp.sql.plans.calls import AggregateCall
-from dbsp.sql.plans.identity.fingerprint import fingerprint
 from dbsp.sql.plans.nodes import Aggregate, Filter, Project, Scan
 from dbsp.sql.plans.plan import Plan
-from dbsp.sql.plans.program import Program, Table, View
+from dbsp.sql.plans.program import Program, Table
 from dbsp.sql.plans.schemas import Field
 from dbsp.state.store import Store
-from tests.dbsp.build import CUSTOMER, EVENT, STEPS, VOTES, feed, pipeline, view, votes_program
+from tests.dbsp.build import CUSTOMER, EVENT, STEPS, VOTES, pipeline, view
+from tests.dbsp.evolution.changing import BY_USER, OLD, counted, files, with_
 from tests.dbsp.state.released import RELEASES
-
-
-def known(program: Program) -> Program:
-    """Under its real fingerprint."""
-    return replace(
-        program, fingerprint=fingerprint(program.timezone, program.tables, program.views, program.inserts)
-    )
-
-
-OLD = known(votes_program())
-
-
-def with_(tables: dict[str, Table] | None = None, **views: View | None) -> Program:
-    """The program with other tables, and with views added, replaced or (None) removed."""
-    named = {**OLD.tables, **(tables or {})}
-    shown = {name: one for name, one in {**OLD.views, **views}.items() if one is not None}
-    return known(replace(OLD, tables=named, views=shown, circuit=lower(named, shown)))
-
-
-def counted(column: int, name: str, votes: Plan | None = None) -> Plan:
-    votes = votes or Scan("votes", VOTES)
-    call = AggregateCall("count", (), pa.int64(), False)
-    schema = (Field(name, pa.int64()), Field("n", pa.int64(), False))
-    return Aggregate(votes, (Column(column, pa.int64()),), (call,), schema)
-
-
-BY_USER = view("by_user", counted(0, "user_id"))
-
-
-@pytest.fixture
-def state(tmp_path: Path) -> Path:
-    with pipeline(tmp_path / "state", program=OLD) as p:
-        feed(p)
-    return tmp_path / "state"
-
-
-def files(root: Path) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(root)): path.read_bytes()
-        for path in root.rglob("*")
-        if path.is_file() and path.name != "lock"
-    }
 
 
 def opened(program: Program, state: Path, **options: Any) -> Pipeline:

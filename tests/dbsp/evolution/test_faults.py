@@ -20,7 +20,7 @@ from dbsp.pipeline.pipeline import Pipeline
 from dbsp.running.inline import InlineRunner
 from dbsp.state.store import Store
 from tests.dbsp.build import STEPS, feed, pipeline, view
-from tests.dbsp.evolution.test_evolve import OLD, counted, with_
+from tests.dbsp.evolution.changing import OLD, counted, with_
 from tests.dbsp.faults import Calls, Point, full_disk, interrupt, is_killed, kill, run_at, watching
 from tests.effort import QUICK
 

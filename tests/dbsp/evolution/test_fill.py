@@ -17,7 +17,7 @@ from dbsp.sql.plans.program import Program
 from dbsp.state.store import Store
 from tests.circuits.engine import Engine
 from tests.dbsp.build import feed, pipeline
-from tests.dbsp.evolution.test_evolve import BY_USER, OLD, with_
+from tests.dbsp.evolution.changing import BY_USER, OLD, with_
 
 
 @pytest.fixture

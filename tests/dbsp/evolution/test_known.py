@@ -27,7 +27,7 @@ from dbsp.sql.plans.program import ColumnLateness, Program, Table, Triggers
 from dbsp.sql.plans.schemas import Field
 from dbsp.views.changes import Changes
 from tests.dbsp.build import pipeline, program, table, view
-from tests.dbsp.evolution.test_evolve import files
+from tests.dbsp.evolution.changing import files
 from tests.effort import examples
 from tests.oracles.emission import MINUTE, Clause, Model
 

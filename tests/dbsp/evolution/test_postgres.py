@@ -17,7 +17,7 @@ from dbsp.sql.lowering.program import lower
 from dbsp.sql.plans.nodes import Filter, Scan
 from dbsp.sql.plans.program import Insert, Program
 from tests.dbsp.build import VOTES, table, view
-from tests.dbsp.evolution.test_evolve import counted, known
+from tests.dbsp.evolution.changing import counted, known
 from tests.dbsp.targets.postgres.test_faults import program as postgres_program
 from tests.dbsp.targets.voting import COUNTS
 from tests.effort import is_long

@@ -17,7 +17,8 @@ from dbsp.pipeline.pipeline import Pipeline
 from dbsp.running.inline import InlineRunner
 from dbsp.sql.compiler.load import load_program
 from tests.dbsp.build import STEPS, feed, pipeline
-from tests.dbsp.evolution.test_evolve import BY_USER, OLD, REFUSED, files, with_
+from tests.dbsp.evolution.changing import BY_USER, OLD, files, with_
+from tests.dbsp.evolution.test_evolve import REFUSED
 
 NEW = with_(by_user=BY_USER, customers=None)
 

@@ -1,0 +1,202 @@
+"""A state beside a new program: what is kept, what is missing, and what it could be made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from dbsp.circuits.circuit import Circuit
+from dbsp.circuits.operators.inputs.bad import BAD_ROWS
+from dbsp.circuits.operators.operator import Operator
+from dbsp.circuits.traces.spine import Spine
+from dbsp.evolution.fill import Fill, Filling
+from dbsp.evolution.given import Given, Holdings, Kept, changed_columns, computed_columns
+from dbsp.evolution.known import Known, known_before
+from dbsp.evolution.rules import new_rules
+from dbsp.sql.plans.program import Program
+from dbsp.state.records.commits import Commit
+from dbsp.state.records.identity import NUMBERED, Identity, identity_of
+from dbsp.state.records.manifest import Manifest, Shown, manifest_of
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """program: the new one. before: the one whose state it is, as of the commit `last`.
+
+    delivered: per sink the last step that it has. from_source: sources may be read again, for rows that
+    nothing holds.
+    """
+
+    program: Program
+    before: Identity
+    last: Commit
+    delivered: Mapping[str, int] = field(default_factory=dict)
+    from_source: bool = False
+
+    @cached_property
+    def after(self) -> Identity:
+        return identity_of(self.program)
+
+    @property
+    def old(self) -> Manifest:
+        return self.before.manifest
+
+    @cached_property
+    def known(self) -> Known:
+        """The program, as the old one knows its streams."""
+        return known_before(self.program, self.old)
+
+    @cached_property
+    def new(self) -> Manifest:
+        """What it keeps, under the names that the old one knows."""
+        return manifest_of(self.known.program)
+
+    @property
+    def circuit(self) -> Circuit:
+        """The program's, under these names. Its nodes have the same numbers."""
+        return self.known.program.circuit
+
+    @property
+    def record(self) -> Mapping[str, Any]:
+        """The state, as it is written."""
+        return self.last.state
+
+    @cached_property
+    def is_same(self) -> bool:
+        if self.last.fingerprint != self.program.fingerprint:
+            return False
+        return self.last.format == NUMBERED or self.kept.keys() == self.new.traces.keys()
+
+    @cached_property
+    def kept(self) -> dict[str, int]:
+        """The traces that the new circuit goes on with, and its nodes."""
+        names = self.new.goes_on_with(self.record)
+        return {
+            name: node
+            for node, name in self.circuit.names.items()
+            if name in names and node not in self.checked
+        }
+
+    @cached_property
+    def checked(self) -> dict[int, list[Operator]]:
+        """What rows must be that are there, by the node that has them."""
+        return new_rules(self.known, self.new.tables, self.old.tables)
+
+    @cached_property
+    def missing(self) -> list[int]:
+        """The nodes of the new circuit whose trace or log is not there."""
+        return [node for node, name in self.circuit.names.items() if name not in self.kept]
+
+    @cached_property
+    def changed(self) -> dict[str, Shown]:
+        """The views that have other contents than before under the same name, as they were."""
+        return {
+            name: self.old.views[name]
+            for name, shown in self.new.views.items()
+            if name in self.old.views and self.old.views[name].kept != shown.kept
+        }
+
+    @cached_property
+    def waited(self) -> dict[str, Shown]:
+        """The views whose changes wait by a TRIGGER or EMIT that is another now, or none, as they were."""
+        return {
+            name: before
+            for name, shown in self.new.views.items()
+            if (before := self.old.views.get(name)) is not None
+            and before.emits
+            and before.changes != shown.changes
+        }
+
+    @cached_property
+    def columns(self) -> tuple[dict[str, str], dict[str, pa.Scalar], list[str]]:
+        was: dict[str, str] = {}
+        constants: dict[str, pa.Scalar] = {}
+        wrong: list[str] = []
+        for name, table in self.program.inputs.items():
+            if name in self.old.tables:
+                found = changed_columns(table, self.new.tables[name], self.old.tables[name])
+                was |= found[0]
+                constants |= found[1]
+                wrong += found[2]
+        return was, constants, wrong
+
+    @cached_property
+    def holdings(self) -> Holdings:
+        collected = self.record["collected"]
+        kept = [
+            Kept(name, held, Spine.from_json(self.record["spines"][name]), self._owner(name))
+            for name, held in self.old.traces.items()
+            if held.whole and name in self.record["spines"]
+        ]
+        whole = tuple(one for one in kept if one.name not in collected)
+        left = tuple((one, frozenset(collected[one.name])) for one in kept if one.name in collected)
+        was, constants, _ = self.columns
+        there = {name: table for name, table in self.program.inputs.items() if name in self.old.tables}
+        return Holdings(whole, was, constants, left, computed_columns(there, self.new.tables))
+
+    def _owner(self, name: str) -> str:
+        shown = [view for view, one in self.old.views.items() if one.kept == name]
+        return f"view '{shown[0]}'" if shown else "the state"
+
+    @cached_property
+    def filling(self) -> tuple[Fill, Filling]:
+        """The circuit of what is missing, and what was found out about it."""
+        empty = {*self.program.inputs, BAD_ROWS} - self.old.tables.keys() - self.old.views.keys()
+        readable = self.readable if self.from_source else ()
+        filling = Filling(self.circuit, self.holdings, empty, readable, self.checked)
+        return filling.fill(self.missing, self.left), filling
+
+    @cached_property
+    def readable(self) -> list[str]:
+        """The tables of which it is known what was read of their sources, and can be read again."""
+        return [
+            name
+            for name, table in self.program.inputs.items()
+            if (table.is_file or (table.format or "").lower() == _KAFKA)
+            and not table.changelog
+            and not table.is_snapshot
+            if name in self.old.tables and self.old.tables[name].source and not self.old.tables[name].snapshot
+        ]
+
+    def read_of(self, table: str) -> str:
+        """What is read of its source, in words."""
+        return "files" if self.program.inputs[table].is_file else "messages"
+
+    @cached_property
+    def left(self) -> dict[str, Given]:
+        """What had left of views that are others now, of those that have the same columns."""
+        found = {}
+        for view, shown in (self.changed | self.waited).items():
+            kept = self._left_of(shown)
+            schema = self.circuit.nodes[self.circuit.output(view).node].schema
+            if kept is None or shown.types != self.new.views[view].types:
+                continue
+            if len(kept.held.stored().schema) == len(schema):  # else it says which result it is
+                found[view] = Given(kept, tuple(range(len(schema))), schema)
+        return found
+
+    def _left_of(self, shown: Shown) -> Kept | None:
+        """The trace of it, if nothing of that has been collected."""
+        name, spines = shown.changes, self.record["spines"]
+        if name in self.record["collected"] or name not in spines:
+            return None
+        return Kept(name, self.old.traces[name], Spine.from_json(spines[name]), self._owner(shown.kept))
+
+    def views_of(self, node: int) -> list[str]:
+        """The views that the rows reach of a node of the back-fill."""
+        fill, filling = self.filling
+        reached = fill.circuit.reached(node)
+        stands_for = [i for i, made in filling.made.items() if made in reached]
+        found = {view for i in stands_for for view in self.views_reached(i)}
+        return [output.view for output in self.circuit.outputs if output.view in found]
+
+    def views_reached(self, node: int) -> list[str]:
+        reached = self.circuit.reached(node)
+        return [o.view for o in self.circuit.outputs if reached & {o.node, o.kept, o.changes}]
+
+
+_KAFKA = "kafka"

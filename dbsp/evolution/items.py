@@ -1,0 +1,92 @@
+"""What becomes of a program's tables, views and sinks as it changes, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dbsp.evolution.comparison import Comparison
+from dbsp.evolution.given import is_wider
+from dbsp.evolution.plan import DROPPED, FILLED, KEPT, NEW, Item
+from dbsp.evolution.rules import new_checks
+from dbsp.state.records.manifest import Shown
+
+
+def items_of(compared: Comparison) -> Iterator[Item]:
+    yield from _tables(compared)
+    yield from _views(compared)
+    yield from _sinks(compared)
+
+
+def _tables(compared: Comparison) -> Iterator[Item]:
+    for name, table in compared.new.tables.items():
+        if name not in compared.old.tables:
+            yield Item("table", name, NEW)
+            continue
+        before = compared.old.tables[name].fields
+        added = [column for column in table.fields if column not in before]
+        gone = [column for column in before if column not in table.fields]
+        other = [c for c in table.fields if c in before and before[c].type != table.fields[c].type]
+        wider = [c for c in other if is_wider(before[c].type, table.fields[c].type)]
+        other = [c for c in other if c not in wider]
+        said = [("with", added), ("without", gone), ("wider", wider), ("of another type", other)]
+        whys = [f"{word} {', '.join(columns)}" for word, columns in said if columns]
+        if before_ := _redeclared(compared, name):
+            whys.append(before_)
+        whys += [f"its {compared.read_of(name)} are read again"] if name in compared.filling[1].again else []
+        yield Item("table", name, KEPT, ", ".join(whys))
+    for name in compared.old.tables:
+        if name not in compared.new.tables:
+            yield Item("table", name, DROPPED)
+
+
+def _redeclared(compared: Comparison, name: str) -> str:
+    """What else is said of a table than was, in words."""
+    table, before = compared.new.tables[name], compared.old.tables[name]
+    said = []
+    if before.key != table.key:
+        key = f"the key is {', '.join(table.key)}" if table.key else "without a key"
+        said.append(key + (", by which its rows must be apart" if table.key else ""))
+    if before.lateness != table.lateness:
+        said.append("of another LATENESS or WATERMARK from its next row on")
+    checks = new_checks(compared.program.inputs[name], table, before)
+    said += [f"{check.said}, by which its rows are looked at" for check in checks]
+    other = [c for c in table.computed if c in before.fields and table.computed[c] != before.column(name, c)]
+    said += [f"{', '.join(other)} computed otherwise"] if other else []
+    return ", ".join(said)
+
+
+def _views(compared: Comparison) -> Iterator[Item]:
+    for view, shown in compared.new.views.items():
+        yield Item("view", view, KEPT if shown.kept in compared.kept else FILLED, _why(compared, view, shown))
+    goes_on = {shown.kept for shown in compared.new.views.values()}
+    for view, shown in compared.old.views.items():
+        if view not in compared.new.views and shown.kept not in goes_on:
+            yield Item("view", view, DROPPED)
+
+
+def _why(compared: Comparison, view: str, shown: Shown) -> str:
+    was = compared.old.views.get(view)
+    if was is not None and (was.emits or shown.emits) and was.changes != shown.changes:
+        rest = "what waits leaves now" if was.emits else "all of it has left"
+        return f"of another TRIGGER or EMIT from its next row on, {rest}"
+    if view in compared.changed:
+        return "it is computed otherwise"
+    before = compared.old.triggers.get(view)
+    if before is not None and before != compared.after.manifest.triggers.get(view, before):
+        return "of another TRIGGER from its next row on"
+    if view not in compared.old.views:
+        as_ = next((name for name, one in compared.old.views.items() if one.kept == shown.kept), None)
+        return "new" if as_ is None else f"was '{as_}'" if as_ not in compared.new.views else f"as '{as_}'"
+    below = any(view in compared.circuit.views_of(node) for node in compared.missing)
+    return "what it is computed with is back-filled" if below else ""
+
+
+def _sinks(compared: Comparison) -> Iterator[Item]:
+    before = {sink.target for sink in compared.old.sinks}
+    for target in dict.fromkeys(sink.target for sink in compared.new.sinks):
+        if target in before:
+            yield Item("sink", target, KEPT)
+        else:
+            yield Item("sink", target, NEW, "gets what its view holds, and then every change")
+    for target in sorted(before - {sink.target for sink in compared.new.sinks}):
+        yield Item("sink", target, DROPPED)

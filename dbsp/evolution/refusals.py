@@ -1,0 +1,121 @@
+"""Why a state can't be gone on with by a new program, with what to do instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from dbsp.circuits.errors import named_views
+from dbsp.circuits.operators.inputs.arrival_times import ArrivalTime
+from dbsp.circuits.operators.inputs.arrivals import Arrival
+from dbsp.evolution.comparison import Comparison
+from dbsp.evolution.known import is_late_otherwise
+from dbsp.state.records.identity import FORMAT
+
+
+def refusals_of(compared: Comparison) -> Iterator[str]:
+    yield from compared.columns[2]
+    yield from _other_tables(compared)
+    yield from _other_sources(compared)
+    yield from _other_sinks(compared)
+    yield from _other_emission(compared)
+    for missing in compared.filling[1].missing:
+        cure = _CURE
+        if missing.why in (Arrival.history, ArrivalTime.history):
+            cure = f"{_BY_VALUE}, or {_CURE}"
+        elif missing.table in compared.readable:
+            again = f"read its {compared.read_of(missing.table)} again by --backfill from-source"
+            cure = f"{again} (backfill='from-source'), or {_CURE}"
+        yield f"{_whose(compared, missing.node)} can't be computed from what is there ({missing.why}); {cure}"
+
+
+def _whose(compared: Comparison, node: int) -> str:
+    """In words, the views that a node's rows reach; or the table whose they are."""
+    circuit, views = compared.circuit, compared.views_reached(node)
+    if views:
+        return named_views(views)
+    return "; ".join(f"table '{name}'" for name, i in circuit.sources.items() if node in circuit.reached(i))
+
+
+def _other_tables(compared: Comparison) -> Iterator[str]:
+    for name, table in compared.new.tables.items():
+        before = compared.old.tables.get(name)
+        if before is None:
+            continue
+        if before.key != table.key and name not in compared.known.rekeyed:
+            was = f"PRIMARY KEY ({', '.join(before.key)})" if before.key else "no PRIMARY KEY"
+            yield (
+                f"table '{name}' had {was}, and LATENESS, by which changes of its keys were left out; "
+                "give it another name"
+            )
+        if before.lateness != table.lateness and is_late_otherwise(compared.program, compared.old, name):
+            cure = "give the table another name, or a new state directory"
+            if compared.before.format < FORMAT:
+                cure = f"or make a step with '{compared.before.name}' first, which writes down what it is"
+            yield (
+                f"table '{name}' had LATENESS or WATERMARK of other columns, or LATENESS of percentiles, "
+                f"by which rows were taken or left; {cure}"
+            )
+
+
+def _other_sources(compared: Comparison) -> Iterator[str]:
+    """What has been read of a source is known by the table's name."""
+    for name, table in compared.new.tables.items():
+        before = compared.old.tables.get(name)
+        if before is None or not before.source or not table.source or compared.last.batch is None:
+            continue
+        if before.snapshot and not table.snapshot:
+            yield f"table '{name}' was compared with its source, which would be read once more; {_OTHER}"
+        elif before.source != table.source:
+            yield f"table '{name}' was read as {before.source}, and is read as {table.source}; {_OTHER}"
+
+
+def _other_emission(compared: Comparison) -> Iterator[str]:
+    for view in compared.waited.keys() - compared.left.keys():
+        yield (
+            f"view '{view}' had another TRIGGER or EMIT, and what has left of it isn't held, or says "
+            "which result it is; give the view another name"
+        )
+
+
+def _other_sinks(compared: Comparison) -> Iterator[str]:
+    """A target that goes on must go on with the rows of what it has."""
+    for target in dict.fromkeys(sink.target for sink in compared.new.sinks):
+        before = {sink.view: sink for sink in compared.old.sinks if sink.target == target}
+        if not before:
+            continue
+        cure = "insert into another table, with another path"
+        now = [sink for sink in compared.new.sinks if sink.target == target]
+        is_behind = compared.delivered.get(target, 0) < compared.last.step
+        for sink in now:
+            was = before.pop(sink.view, None) or _renamed(compared, sink.view, before)
+            if was is None or was.form != sink.form:
+                yield f"sink '{target}' holds rows that were written otherwise; {cure}"
+            elif sink.view in compared.changed.keys() - compared.left.keys():
+                yield f"sink '{target}' holds rows of other columns of view '{sink.view}'; {cure}"
+            elif is_behind and not _is_as_before(compared, sink.view):
+                yield (
+                    f"sink '{target}' hasn't got step {compared.last.step} yet, which is of the program "
+                    f"before; open the state with '{compared.before.name}' once more"
+                )
+        if before:
+            yield f"sink '{target}' holds rows of view '{next(iter(before))}'; {cure}"
+
+
+def _renamed(compared: Comparison, view: str, before: dict[str, Any]) -> Any:
+    """What a sink had of a view that had another name."""
+    for name in before:
+        if compared.old.views[name].kept == compared.new.views[view].kept:
+            return before.pop(name)
+    return None
+
+
+def _is_as_before(compared: Comparison, view: str) -> bool:
+    return view in compared.old.views and view not in compared.changed | compared.waited
+
+
+_OTHER = "give the table another name"
+_BY_VALUE = (
+    "say an order, as sort_array(collect_list(x)), listagg(x) WITHIN GROUP (ORDER BY x) or min_by(x, time) do"
+)
+_CURE = "take a new state directory, and feed it the tables from their start"
