@@ -27,7 +27,7 @@ from dbsp.declared.reopening import pipeline_of
 from dbsp.declared.spark.asking import Asking
 from dbsp.declared.spark.catalog import Catalog
 from dbsp.declared.spark.modules.modules import Modules
-from dbsp.declared.spark.reading import read_project
+from dbsp.declared.spark.reading.reading import read_project
 from dbsp.declared.spark.sending import check_sink
 from dbsp.declared.spark.spec import Spec
 from dbsp.evolution.evolve import Unfilled

@@ -130,16 +130,7 @@ def test_what_is_wrong_is_said_in_sparks_words(events, sql, message):
 @pytest.mark.parametrize(
     ("python", "message"),
     [
-        ('TO("here", "events", ["z"], "s")', r"definitions.py:4:1: \[AUTOCDC_KEY_NOT_IN_SELECTED_SCHEMA\]"),
         ('TO("here", "events", ["k"], "s", "v")', "definitions.py:4:1: apply_as_deletes .* has type INT"),
-        (
-            'TO("gone", "events", ["k"], "s")',
-            r"definitions.py:4:1: flow .*\.gone goes into .*\.gone, which the project doesn't define",
-        ),
-        (
-            'dp.create_sink("out", "parquet", {"path": "/nowhere"}); TO("out", "events", ["k"], "s")',
-            "definitions.py:4:1: AUTO CDC into sink out, which takes rows and takes none back",
-        ),
     ],
 )
 def test_what_is_wrong_in_python_has_its_place(events, python, message):

@@ -214,10 +214,6 @@ def m():
         ),
         ("@dp.materialized_view(table_properties={'a': 1})", "5:1: TypeError: .*values of table_properties"),
         (
-            "@dp.append_flow(target='k')",
-            "5:1: sink k takes the rows of streams, .* by spark.readStream.table",
-        ),
-        (
             "@dp.materialized_view(spark_conf={'spark.sql.ansi.enabled': 'false'})",
             "or spark_conf of a flow: SET",
         ),

@@ -115,14 +115,6 @@ def test_what_cant_be_sent_is_said_and_is_sent_later(sending):
     assert sending.rows("kept") == [(2,)]
 
 
-def test_flows_of_other_columns_are_refused(project):
-    project.sql("CREATE TABLE src (a INT, b INT) USING parquet")
-    text = PYTHON.format(folder=project.folder, source="src")
-    with pytest.raises(ProgramError, match="flows into sink out with other columns"):
-        project.write(text, "python.py")
-        project.plan(SQL.format(source="src"))
-
-
 def test_rows_that_could_go_are_refused(project):
     project.sql("CREATE TABLE src (a INT) USING parquet")
     text = PYTHON.format(folder=project.folder, source="src")
