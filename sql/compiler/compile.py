@@ -16,7 +16,7 @@ from dbsp.sql.compiler.sources.bad_rows import check_mode, keeps_bad_rows
 from dbsp.sql.compiler.streams.watermarks import with_watermarks
 from dbsp.sql.compiler.tables import add_lateness, add_table, declare_bad_rows, declare_late_rows
 from dbsp.sql.compiler.targets.format_columns import check_source
-from dbsp.sql.compiler.targets.inserts import check_targets
+from dbsp.sql.compiler.targets.roles import check_targets
 from dbsp.sql.compiler.targets.standing import Inserts
 from dbsp.sql.compiler.views.views import Views
 from dbsp.sql.lowering.program import lower

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from dbsp.sql.compiler.scope.scope import Scope
 from dbsp.sql.compiler.targets.format_columns import check_sink
-from dbsp.sql.compiler.targets.inserts import by_name, find_target, fitted
+from dbsp.sql.compiler.targets.given import by_name, find_target
+from dbsp.sql.compiler.targets.inserts import fitted
 from dbsp.sql.compiler.targets.unselected import with_hidden_key
 from dbsp.sql.compiler.targets.upserts import check_upsert, has_several, last_of_each_key
 from dbsp.sql.compiler.views.views import Views

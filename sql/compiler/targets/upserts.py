@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from dbsp.sql.catalyst.arrival.arrived import arrival_of
 from dbsp.sql.catalyst.reading.query import Query
-from dbsp.sql.compiler.targets.inserts import given_places
+from dbsp.sql.compiler.targets.given import given_places
 from dbsp.sql.plans.calls import SortOrder
 from dbsp.sql.plans.nodes import Project, Top
 from dbsp.sql.plans.program import Table, View

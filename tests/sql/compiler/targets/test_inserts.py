@@ -8,21 +8,9 @@ import pytest
 
 from dbsp.circuits.errors import ProgramError
 from dbsp.sql.compiler.load import compile_program
-from dbsp.sql.plans.program import Insert
+from tests.sql.compiler.targets.into import compiled
 
 pytestmark = pytest.mark.spark
-
-TABLES = """\
-CREATE TABLE sale (shop INT NOT NULL, product BIGINT, units BIGINT);
-CREATE TABLE visit (shop INT NOT NULL, who STRING) WITH (append_only = true);
-CREATE VIEW sold AS SELECT shop, count(*) AS n, sum(units) AS units FROM sale GROUP BY shop;
-CREATE VIEW by_product AS SELECT shop, product, count(*) AS n FROM sale GROUP BY shop, product;
-"""
-
-
-def compiled(spark: Any, columns: str, insert: str, properties: str = "") -> Insert:
-    target = f"CREATE TABLE out ({columns}) USING parquet OPTIONS (path 'x') {properties};\n"
-    return compile_program(f"{TABLES}{target}INSERT INTO out {insert};", "p.sql", session=spark).inserts[0]
 
 
 @pytest.mark.parametrize(
@@ -171,22 +159,10 @@ def test_what_would_make_rows_last_is_said(spark: Any, query: str, promised: str
             "6:1: table 'out' is append_only, its changelog can't be 'upsert'",
         ),
         (
-            "a INT, n BIGINT",
-            "SELECT shop, n FROM sold",
-            "WITH (changelog = 'upsert')",
-            "6:1: changelog = 'upsert' of 'out' needs a key; declare PRIMARY KEY (a) in it",
-        ),
-        (
             "a INT PRIMARY KEY, n BIGINT, __weight BIGINT",
             "SELECT shop, n FROM sold",
             "",
             "6:1: an upsert has no weight, but 'out' has a column __weight; declare __op STRING instead, o",
-        ),
-        (
-            "a INT PRIMARY KEY, p BIGINT, n BIGINT",
-            "SELECT shop, product, n FROM by_product",
-            "",
-            "6:1: PRIMARY KEY (a) of 'out': a key could have several rows; declare PRIMARY KEY (a, p)",
         ),
         (
             "a INT PRIMARY KEY, p BIGINT, n BIGINT",
@@ -195,35 +171,10 @@ def test_what_would_make_rows_last_is_said(spark: Any, query: str, promised: str
             "6:1: column 'a' of 'out' is NOT NULL and is not listed; list it, or declare it without NOT NULL",
         ),
         (
-            "a INT PRIMARY KEY, p BIGINT",
-            "SELECT shop, product FROM sale",
-            "",
-            "6:1: PRIMARY KEY (a) of 'out': what is inserted has no stream key, so a key could have several "
-            "rows; declare __weight BIGINT and no key in 'out'",
-        ),
-        (
-            "a INT PRIMARY KEY, n BIGINT NOT NULL",
-            "SELECT shop, n FROM sold",
-            "",
-            "6:1: column 'n' of 'out' is NOT NULL, but NULL where a key is deleted; declare it without NOT",
-        ),
-        (
-            "a INT PRIMARY KEY, n BIGINT",
-            "SELECT shop, units FROM sold",
-            "",
-            "6:1: in 'out' nothing tells the deletion of a key from a row with NULLs; declare a column __o",
-        ),
-        (
             "p BIGINT PRIMARY KEY, n BIGINT",
             "SELECT product, count(*) FROM sale GROUP BY product",
             "",
             "6:17: column 'p' of 'out' is NOT NULL, the query may give NULL; add WHERE product IS NOT NULL",
-        ),
-        (
-            "a INT PRIMARY KEY, n BIGINT",
-            "SELECT shop, n FROM sold; INSERT INTO out SELECT shop, n FROM sold",
-            "",
-            "6:43: PRIMARY KEY (a) of 'out': a key could have a row of this query and one of that at p.sql",
         ),
         (
             "a INT, n BIGINT, __op INT",
@@ -238,19 +189,6 @@ def test_what_would_make_rows_last_is_said(spark: Any, query: str, promised: str
             "6:1: column '__state' of 'out' needs a view with EMIT (..., RESULT STATE FLAG)",
         ),
         (
-            "a INT, n BIGINT, __op STRING",
-            "(a, m) SELECT shop, n FROM sold",
-            "",
-            "6:21: unknown column 'm' in 'out'; columns: a, n, __op",
-        ),
-        ("a INT, n BIGINT", "(a, A) SELECT shop, n FROM sold", "", "6:21: column 'A' is listed twice"),
-        (
-            "a INT, n BIGINT, __op STRING",
-            "(a) SELECT shop, n FROM sold",
-            "",
-            "6:21: the query has 2 columns, table 'out' has 1: a",
-        ),
-        (
             "a STRING, n BIGINT, __op STRING",
             "SELECT shop, n FROM sold",
             "",
@@ -262,60 +200,6 @@ def test_what_does_not_fit(spark: Any, columns: str, insert: str, properties: st
     with pytest.raises(ProgramError) as raised:
         compiled(spark, columns, insert, properties)
     assert error in str(raised.value)
-
-
-def test_a_changelog_is_of_what_is_written(spark: Any) -> None:
-    text = "CREATE TABLE t (a INT) WITH (changelog = 'append'); CREATE VIEW v AS SELECT a FROM t;"
-    with pytest.raises(ProgramError) as raised:
-        compile_program(text, "p.sql", session=spark)
-    assert "p.sql:1:14: changelog is of a source or a target; 't' has no USING" in str(raised.value)
-    with pytest.raises(
-        ProgramError,
-        match=r"property 'changelog' is append or .* or maxwell or change-data-feed, not 'all'",
-    ):
-        compile_program(text.replace("'append'", "'all'"), "p.sql", session=spark)
-
-
-@pytest.mark.parametrize(
-    ("source", "first", "second", "said"),
-    [
-        (
-            "in",
-            "out",
-            "./out/",
-            "p.sql:2:14: table 'a' is written to 'out', and 'b' (p.sql:3:14) is written there",
-        ),
-        (
-            "x/in",
-            "out",
-            "x/in",
-            "p.sql:3:14: table 'b' is written to 'x/in', and 't' (p.sql:1:14) is read from",
-        ),
-        (
-            "x",
-            "x/out",
-            "y",
-            "p.sql:2:14: table 'a' is written to 'x/out', and 't' (p.sql:1:14) is read from there",
-        ),
-        ("x/in", "x", "x/out", ""),
-        ("in", "out", "out2", ""),
-    ],
-)
-def test_what_is_written_has_a_place_of_its_own(
-    spark: Any, source: str, first: str, second: str, said: str
-) -> None:
-    text = (
-        f"CREATE TABLE t (i INT) USING json OPTIONS (path '{source}') WITH (append_only = true);\n"
-        f"CREATE TABLE a (i INT) USING json OPTIONS (path '{first}');\n"
-        f"CREATE TABLE b (i INT) USING parquet OPTIONS (PATH '{second}');\n"
-        "INSERT INTO a SELECT * FROM t; INSERT INTO b SELECT * FROM t;"
-    )
-    if not said:
-        compile_program(text, "p.sql", session=spark)
-        return
-    with pytest.raises(ProgramError) as raised:
-        compile_program(text, "p.sql", session=spark)
-    assert said in str(raised.value)
 
 
 def test_a_function_takes_every_shape(spark):
