@@ -16,8 +16,8 @@ from dbsp.pipeline.arguments import check_frame
 from dbsp.pipeline.deltas.absences import absences
 from dbsp.pipeline.deltas.advancing import moved_with, waterline_at, waterline_of
 from dbsp.pipeline.deltas.replacing import Replacing, check_replaceable
-from dbsp.pipeline.position import Position
 from dbsp.pipeline.spark.in_tasks import ReadInTasks
+from dbsp.pipeline.steps.position import Position
 from dbsp.rows.incoming import key_rows, whole_rows
 from dbsp.running.queue import Rows, weighted
 from dbsp.running.runner import Runner

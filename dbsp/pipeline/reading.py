@@ -14,7 +14,7 @@ from dbsp.circuits.errors import DamagedChunk, DataError, StateError
 from dbsp.circuits.steps.state import State
 from dbsp.history.asked import AsOf, step_of
 from dbsp.history.between import as_table, changes_between, changes_of_each, interval
-from dbsp.pipeline.position import Position
+from dbsp.pipeline.steps.position import Position
 from dbsp.running.clock import moment as next_moment
 from dbsp.sql.plans.program import Table, View
 from dbsp.views.changes import ViewChanges

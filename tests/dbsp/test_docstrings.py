@@ -33,7 +33,7 @@ CLASSES = (Pipeline, Contents, Changes, ViewChanges, Why, Explanation)
 COMPILED = {"Pipeline.sql", "Asked.sql_schema", "load", "assert_equals_spark", "assert_replay", "plan", "pin"}
 # what sources, sinks and the server call, and what the package itself reads
 INNER = {
-    *("Feeding.change", "Feeding.hold", "Feeding.refuse", "Feeding.excuse", "Pipeline.committed"),
+    *("Feeding.change", "Feeding.hold", "Feeding.refuse", "Feeding.excuse", "Stepping.committed"),
     *(
         "Delivering.redeliver",
         "Pipeline.edits",

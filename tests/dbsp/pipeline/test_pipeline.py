@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from datetime import UTC, datetime
 
 import pytest
@@ -12,7 +11,7 @@ from dbsp.circuits.errors import DataError, ProgramError
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.plans.nodes import Scan
 from tests.dbsp.build import VOTES, pipeline, program, table, view
-from tests.dbsp.pipeline.seen import changed, files, rows
+from tests.dbsp.pipeline.seen import changed, rows
 
 
 def test_the_votes(p):
@@ -25,31 +24,11 @@ def test_the_votes(p):
     assert changed(first, "counts") == [(1, 2, 1), (2, 1, 1)]
 
 
-def test_steps_are_numbered_and_may_be_empty(p):
-    assert p.last_step == 0
-    assert [p.step().step, p.step().step, p.last_step] == [1, 2, 2]
-    assert len(p.step()["counts"]) == 0
-
-
 def test_changes_as_arrow(p):
     p.insert("votes", [(1, 2)])
     assert p.step()["all_votes"].to_arrow().to_pylist() == [{"user_id": 1, "story_id": 2, "__weight": 1}]
     empty = p.step()["counts"].to_arrow()
     assert (empty.num_rows, empty.schema.names) == (0, ["story_id", "n", "__weight"])
-
-
-def test_metrics(p):
-    p.insert("votes", [(1, 1), (2, 1)])
-    p.upsert("customer", [{"id": 1}])
-    metrics = p.step().metrics
-    assert metrics.rows_in == {"votes": 2, "customer": 1, "event": 0}
-    assert metrics.rows_out == {"all_votes": 2, "counts": 1, "customers": 1, "events": 0}
-    assert (metrics.late_rows, metrics.waterlines) == (0, {})
-    assert metrics.seconds >= sum(metrics.level_seconds.values()) > 0
-    keyed = next(name for name in metrics.state_rows if "Upsert customer" in name)
-    assert metrics.state_rows[keyed] == 1
-    assert metrics.state_bytes[keyed] > 0
-    assert len(repr(metrics)) < 500
 
 
 def test_changes_are_a_mapping_of_output_views(p):
@@ -60,27 +39,6 @@ def test_changes_are_a_mapping_of_output_views(p):
     assert changes["COUNTS"] is changes["counts"]
     with pytest.raises(ProgramError, match="unknown view 'nothing'; views: all_votes, counts"):
         changes["nothing"]
-
-
-def test_state_doesn_t_grow_when_nothing_changes(p):
-    p.insert("votes", [(user, user % 3) for user in range(50)])
-    p.step()
-    for _ in range(30):
-        p.step()
-    assert len(files(p)["commits"] - {"last"}) == 10
-    assert len(files(p)["segments"]) <= 2
-
-
-@pytest.mark.parametrize("partitions", [1, 2, 5])
-def test_partitions_don_t_show(partitions):
-    with pipeline(partitions=partitions) as p:
-        for step in range(3):
-            p.insert("votes", [(user, user % 7) for user in range(step, 40)])
-            p.upsert("customer", [{"id": user, "name": str(step)} for user in range(step, 9)])
-            changes = p.step()
-        assert changed(changes, "customers")[0] == (2, "1", None, -1)
-        votes = Counter(user % 7 for step in range(3) for user in range(step, 40))
-        assert rows(p["counts"]) == sorted(votes.items())
 
 
 def test_negative_contents_can_t_be_listed():

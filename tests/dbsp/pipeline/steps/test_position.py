@@ -10,7 +10,7 @@ import pytest
 
 import dbsp
 from dbsp.circuits.errors import StateError
-from dbsp.pipeline.position import Position
+from dbsp.pipeline.steps.position import Position
 from dbsp.state.store import Store
 from dbsp.views.outputs import state_of
 from tests.dbsp.build import feed, pipeline

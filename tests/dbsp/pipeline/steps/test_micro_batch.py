@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dbsp.circuits.errors import StateError
-from dbsp.pipeline.micro_batch import MicroBatch, is_committed
+from dbsp.pipeline.steps.micro_batch import MicroBatch, is_committed
 from dbsp.state.records.commits import Commit
 
 ROOT = Path("state")

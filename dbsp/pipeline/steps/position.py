@@ -16,8 +16,8 @@ from dbsp.circuits.errors import AbsentRow, EvaluationError, StateError
 from dbsp.circuits.steps.cancelling import cancelled
 from dbsp.circuits.steps.state import State, TaskResult
 from dbsp.circuits.steps.task import Step
-from dbsp.pipeline.attempt import Attempt
-from dbsp.pipeline.micro_batch import MicroBatch
+from dbsp.pipeline.steps.attempt import Attempt
+from dbsp.pipeline.steps.micro_batch import MicroBatch
 from dbsp.running.clock import in_zone, instant, moment
 from dbsp.running.metrics import Metrics
 from dbsp.running.queue import Queue

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from dbsp.circuits.progress.waterline import to_json
 from dbsp.circuits.steps.state import State, TaskResult
-from dbsp.pipeline.micro_batch import MicroBatch
+from dbsp.pipeline.steps.micro_batch import MicroBatch
 from dbsp.running.queue import Queue
 from dbsp.sql.plans.program import Program
 from dbsp.state.records.commits import CHECKPOINT, Commit
