@@ -50,7 +50,8 @@ def _entry(line: str, where: str) -> dict[str, Any]:
     try:
         entry = json.loads(line, parse_float=Decimal)
     except json.JSONDecodeError as error:
-        raise DataError(f"{where}:{error.colno}: no JSON: {error.msg}; a line is {_FORMS}") from None
+        sql = "" if line.lstrip().startswith(("{", "[")) else "; a file of SQL is named .sql"
+        raise DataError(f"{where}:{error.colno}: no JSON: {error.msg}; a line is {_FORMS}{sql}") from None
     if not isinstance(entry, dict):
         raise DataError(f"{where}: {line.strip()[:60]} is no object; a line is {_FORMS}")
     return entry

@@ -44,6 +44,7 @@ def test_lines_are_steps_and_changes() -> None:
     ("line", "said"),
     [
         ("{", "f:1:2: no JSON: Expecting property name"),
+        ("DELETE FROM t;", "; a file of SQL is named .sql"),
         ("[1]", "f:1: [1] is no object; a line is"),
         ('{"row": {}}', "f:1: no table; a line is"),
         ('{"table": "vots", "row": {}}', "f:1: unknown table 'vots'"),
