@@ -420,12 +420,18 @@ public class Dumper {
     }
   }
 
-  private LogicalPlan analyzed(String text) throws Exception {
+  private LogicalPlan analyzed(String text) throws Throwable {
     LogicalPlan parsed = (LogicalPlan) session.sessionState().sqlParser().parsePlan(text)
         .transformDownWithSubqueries(new Relations(this, new java.util.HashSet()));
     org.apache.spark.sql.execution.QueryExecution execution = session.sessionState().executePlan(
         parsed, session.sessionState().executePlan$default$2());
-    execution.assertAnalyzed();
+    try {
+      execution.assertAnalyzed();
+    } catch (Throwable failing) {
+      // of a file that options name, which Scala doesn't declare
+      if (failing instanceof java.io.IOException) throw new Folded(new RuntimeException(failing.getMessage(), failing));
+      throw failing;
+    }
     return execution.analyzed();
   }
 
@@ -433,7 +439,7 @@ public class Dumper {
     for (boolean first = true; it.hasNext(); first = false) { if (!first) out.append(','); string((String) it.next()); }
   }
 
-  private void query(String text) throws Exception {
+  private void query(String text) throws Throwable {
     this.text = text;
     streamed.clear();
     unstreamed.clear();

@@ -22,8 +22,8 @@ def spark_error(
     asked: bool = False,
 ) -> ProgramError:
     """error: as dumped. relations: columns by name of the tables and views defined so far; later: the names
-    of those below. functions: of the program. own: the name of the view or table that the text is of. asked: it is
-    a query of what is stored.
+    of those below. functions: of the program. own: the name of the view or table that the text is of. asked:
+    it is a query of what is stored.
     """
     if error["condition"].startswith("TABLE_OR_VIEW_NOT_FOUND"):
         name = error["parameters"]["relationName"].replace("`", "")
@@ -88,6 +88,10 @@ _CURES = {
     "SYSTEM_TIME AS OF other.ts meets what a table held",
     "UNSUPPORTED_FEATURE.CHANGE_DATA_CAPTURE": "a view follows its tables' changes by itself, and its own "
     "are read by p.changes(view, since=n) and `dbsp changes`",
+    "AVRO_NOT_LOADED": "give its jar, as by --packages org.apache.spark:spark-avro_2.13:VERSION, or put it "
+    "among Spark's jars",
+    "PROTOBUF_": "messages of Protobuf are read by a table WITH (format = 'protobuf'), columns of them by a "
+    "function in Python: CREATE FUNCTION",
     "UNBOUND_SQL_PARAMETER": "write the value, or ${NAME} and --define NAME=value",
 }
 
