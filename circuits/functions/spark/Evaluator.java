@@ -39,7 +39,8 @@ import org.apache.spark.sql.vectorized.ColumnarBatch;
  * Janino that Spark ships, so the language is Java 7 without generics inference.
  *
  * asked      int number, int size, size bytes: the expression serialized, before it its time zone and the jar that it
- *            needs beside Spark's (0 bytes of one that is known by the number); an Arrow stream of one batch, whose columns are its BoundReferences; of an
+ *            needs beside Spark's (0 bytes of one that is known by the number); an Arrow stream of one batch, whose
+ *            columns are its BoundReferences; of an
  *            aggregate function these and two BOOLEANs more: whether the row is one of its group, and the group's last
  * answered   int size, size bytes: an Arrow stream of one column; or -1, int row, and two texts: condition, message
  */

@@ -54,10 +54,12 @@ public class Rewritten {
 
   // ---- counter_diff
 
-  private static CounterDiffBase counter(Object named) {
+  /** By its name: of Spark 4.3. */
+  private static AggregateWindowFunction counter(Object named) {
     Expression e = named instanceof Alias ? ((Alias) named).child() : null;
     Expression function = e instanceof WindowExpression ? ((WindowExpression) e).windowFunction() : null;
-    return function instanceof CounterDiffBase ? (CounterDiffBase) function : null;
+    boolean counts = function instanceof AggregateWindowFunction && function.getClass().getSimpleName().startsWith("CounterDiff");
+    return counts ? (AggregateWindowFunction) function : null;
   }
 
   private static boolean counts(Window p) {
@@ -73,7 +75,7 @@ public class Rewritten {
     it = p.windowExpressions().iterator();
     while (it.hasNext()) {
       NamedExpression named = (NamedExpression) it.next();
-      CounterDiffBase function = counter(named);
+      AggregateWindowFunction function = counter(named);
       if (function == null) {
         computed.add(named);
         shown.add(named.toAttribute());
@@ -94,7 +96,7 @@ public class Rewritten {
   }
 
   /** The counter, and its start if there is one, of the row before of which the counter is known. */
-  private static Expression before(CounterDiffBase function, WindowSpecDefinition over) {
+  private static Expression before(AggregateWindowFunction function, WindowSpecDefinition over) {
     List fields = new ArrayList();
     Iterator it = function.children().iterator();
     while (it.hasNext()) {
@@ -102,13 +104,13 @@ public class Rewritten {
       fields.add(it.next());
     }
     Expression known = new CreateNamedStruct(seq(fields));
-    Expression counted = new If(new IsNull(function.counter()), Literal$.MODULE$.create(null, known.dataType()), known);
+    Expression counted = new If(new IsNull((Expression) function.children().head()), Literal$.MODULE$.create(null, known.dataType()), known);
     Lag lag = new Lag(counted, Literal$.MODULE$.apply(Integer.valueOf(1)), Literal$.MODULE$.create(null, known.dataType()), true);
     return new WindowExpression(lag, new WindowSpecDefinition(over.partitionSpec(), over.orderSpec(), lag.frame()));
   }
 
   /** Spark's expression of what it holds: the last row's, then this row's, of the counter, then of the start. */
-  private static Expression difference(CounterDiffBase function, Attribute before) {
+  private static Expression difference(AggregateWindowFunction function, Attribute before) {
     java.util.Map held = new java.util.HashMap();
     Iterator buffers = function.aggBufferAttributes().iterator();
     for (int i = 0; buffers.hasNext(); i++) {
