@@ -97,7 +97,7 @@ def running_spark() -> Iterator[Any]:
     from pyspark.sql import SparkSession  # noqa: PLC0415
 
     from dbsp.running.spark.session import LOOPBACK, OPTIONS  # noqa: PLC0415
-    from tests.servers.jars import connector  # noqa: PLC0415
+    from tests.servers.jars import avro, connector  # noqa: PLC0415
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else Spark takes the python3 of the path
     builder = SparkSession.builder.master("local[2]").appName("dbsp tests")
@@ -107,7 +107,7 @@ def running_spark() -> Iterator[Any]:
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "2",
         **({} if is_long() else _SHORT),
-        "spark.jars": ",".join(connector()),
+        "spark.jars": ",".join([*connector(), *avro()]),
     }.items():
         builder = builder.config(option, value)
     session = builder.getOrCreate()

@@ -32,6 +32,8 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from dbsp.circuits.columns.broken_text import is_broken, listed
+from dbsp.circuits.columns.calendar_intervals import CALENDAR_INTERVAL
+from dbsp.circuits.columns.calendar_intervals import texts as calendar_texts
 from dbsp.circuits.columns.time_of_day import spelled
 from dbsp.circuits.columns.variants.text import texts as variant_texts
 from dbsp.circuits.columns.variants.type import VARIANT
@@ -129,6 +131,8 @@ def _by_kernels(array: pa.Array) -> pa.StringArray | None:
     if pt.is_timestamp(type_):  # from Arrow's `2024-02-29 10:00:00.000000Z`
         moments = pc.replace_substring(array.cast(pa.string()), " ", "T", max_replacements=1)
         return _quoted(pc.replace_substring_regex(moments, r"\.000000(Z?)$", r"\1"))
+    if type_ == CALENDAR_INTERVAL:
+        return _quoted(calendar_texts(array))
     if pt.is_string(type_) and not is_broken(array):
         escaped = pc.any(pc.match_substring_regex(array, _ESCAPED)).as_py()
         return None if escaped else _quoted(array)

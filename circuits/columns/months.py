@@ -18,7 +18,7 @@ MONTHS = pa.duration("s")
 CALENDAR = pa.month_day_nano_interval()
 LEAST, MOST = -(2**31), 2**31 - 1
 
-_PARTS = np.dtype([("months", "<i4"), ("days", "<i4"), ("nanoseconds", "<i8")])
+PARTS = np.dtype([("months", "<i4"), ("days", "<i4"), ("nanoseconds", "<i8")])
 
 
 def holds_months(data_type: pa.DataType) -> bool:
@@ -35,7 +35,7 @@ def fitting(values: np.ndarray, data_type: pa.DataType) -> np.ndarray:
 
 def calendar_of(months: pa.Array) -> pa.Array:
     """MONTHS as CALENDAR."""
-    parts = np.zeros(len(months), _PARTS)
+    parts = np.zeros(len(months), PARTS)
     parts["months"] = fixed_values(months)
     valid = pa.array(validity(months)).buffers()[1]
     return pa.Array.from_buffers(CALENDAR, len(months), [valid, pa.py_buffer(parts)])
@@ -44,7 +44,7 @@ def calendar_of(months: pa.Array) -> pa.Array:
 def months_of(given: pa.Array) -> pa.Array:
     """CALENDAR or integers as MONTHS. Raises ValueError for what are no months."""
     if given.type == CALENDAR:
-        parts = np.frombuffer(given.buffers()[1] or b"", _PARTS, len(given), given.offset * _PARTS.itemsize)
+        parts = np.frombuffer(given.buffers()[1] or b"", PARTS, len(given), given.offset * PARTS.itemsize)
         there = validity(given)
         if ((parts["days"] != 0) | (parts["nanoseconds"] != 0))[there].any():
             raise ValueError("it has days or a time; an INTERVAL YEAR TO MONTH has years and months only")

@@ -1,7 +1,8 @@
 """Columns as people and other programs have them, where these know no type of ours.
 
-MONTHS    Arrow's interval of months, days and nanoseconds; to Spark a number of months
-VARIANT   the struct that Spark makes of it
+MONTHS              Arrow's interval of months, days and nanoseconds; to Spark a number of months
+CALENDAR_INTERVAL   the same interval; to Spark its text
+VARIANT             the struct that Spark makes of it
 """
 
 from __future__ import annotations
@@ -14,6 +15,14 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from dbsp.circuits.columns.arrow import child_arrays, validity
+from dbsp.circuits.columns.calendar_intervals import (
+    CALENDAR_INTERVAL,
+    from_arrow,
+    from_texts,
+    holds_calendar,
+    in_arrow,
+    texts,
+)
 from dbsp.circuits.columns.hashing import list_ranges
 from dbsp.circuits.columns.months import CALENDAR, MONTHS, calendar_of, holds_months, months_of
 from dbsp.circuits.columns.ranges import expand_ranges
@@ -23,18 +32,20 @@ from dbsp.circuits.columns.variants.type import OUTSIDE, VARIANT, holds_variant
 
 def has_outside(data_type: pa.DataType) -> bool:
     """Whether the type, or one inside of it, is another one there."""
-    return holds_months(data_type) or holds_variant(data_type)
+    return holds_months(data_type) or holds_variant(data_type) or holds_calendar(data_type)
 
 
 def outside_type(
     data_type: pa.DataType, months: pa.DataType = CALENDAR, variant: pa.DataType = OUTSIDE
 ) -> pa.DataType:
-    """With `months` for MONTHS, and `variant` for VARIANT."""
+    """With `months` for MONTHS, `variant` for VARIANT, and beside integers of months text for
+    CALENDAR_INTERVAL.
+    """
     return _replaced(data_type, months, variant)
 
 
 def without_months(data_type: pa.DataType) -> pa.DataType:
-    """With int32 for MONTHS: what Spark is told of a column, for want of an Arrow type."""
+    """As `to_spark` has it, but VARIANT: what Spark is told of a column, for want of an Arrow type."""
     return _replaced(data_type, pa.int32(), VARIANT)
 
 
@@ -44,7 +55,7 @@ def to_outside(array: pa.Array) -> pa.Array:
 
 
 def to_spark(array: pa.Array) -> pa.Array:
-    """The same with int32 for MONTHS."""
+    """The same with int32 for MONTHS, and text for CALENDAR_INTERVAL."""
     return _rebuilt(
         array, outside_type(array.type, pa.int32()), lambda months: months.cast(pa.int64()).cast(pa.int32())
     )
@@ -66,6 +77,8 @@ def batch_to_outside(rows: pa.RecordBatch) -> pa.RecordBatch:
 def _replaced(data_type: pa.DataType, months: pa.DataType, variant: pa.DataType) -> pa.DataType:
     if data_type == VARIANT:
         return variant
+    if data_type == CALENDAR_INTERVAL:
+        return CALENDAR if months == CALENDAR else pa.string()
     if not has_outside(data_type):
         return data_type
     if pt.is_struct(data_type):
@@ -78,12 +91,16 @@ def _replaced(data_type: pa.DataType, months: pa.DataType, variant: pa.DataType)
 
 
 def _rebuilt(array: pa.Array, target: pa.DataType, months: Callable[[pa.Array], pa.Array]) -> pa.Array:
-    """The array as `target`, where the two differ in leaves of months and in variants only."""
+    """The array as `target`, where the two differ in leaves of intervals and in variants only."""
     data_type = array.type
     if pt.is_null(data_type):
         return pa.nulls(len(array), target)
     if VARIANT in (data_type, target):
         return _variants(array, target)
+    if data_type == CALENDAR_INTERVAL != target:
+        return in_arrow(array) if target == CALENDAR else texts(array)
+    if target == CALENDAR_INTERVAL != data_type:
+        return from_arrow(array) if data_type == CALENDAR else from_texts(array)
     if not pt.is_nested(data_type):
         return months(array) if MONTHS in (data_type, target) else array
     if not has_outside(data_type) and not has_outside(target):

@@ -16,9 +16,9 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.types as pt
 
+from dbsp.circuits.columns.calendar_intervals import CALENDAR_INTERVAL
 from dbsp.circuits.columns.months import MONTHS
 from dbsp.circuits.columns.time_of_day import TIME
-from dbsp.circuits.expressions.vectors.calendar import CALENDAR_INTERVAL
 
 
 @dataclass(frozen=True)

@@ -79,12 +79,12 @@ def spelled(rows: pa.RecordBatch, form: str, head: Mapping[str, object]) -> byte
     if form == CSV:
         return _csv(rows)
     sink = io.BytesIO()
-    shown = batch_to_outside(rows)
     if form == ARROW:
+        shown = batch_to_outside(rows)
         with pa.ipc.new_stream(sink, shown.schema) as writer:
             writer.write_batch(shown)
-    else:  # Parquet has no interval of months
-        plain = pa.table([to_spark(column) for column in shown.columns], names=shown.schema.names)
+    else:  # Parquet has no interval of months, nor of days
+        plain = pa.table([to_spark(column) for column in rows.columns], names=rows.schema.names)
         pq.write_table(plain, sink)
     return sink.getvalue()
 

@@ -36,7 +36,7 @@ def normal(value: Any) -> Any:
     if isinstance(value, datetime) and value.tzinfo is not None:
         return value.astimezone(UTC).replace(tzinfo=None)
     if isinstance(value, pa.MonthDayNano):
-        return value.months
+        return tuple(value) if value.days or value.nanoseconds else value.months
     if isinstance(value, dict):
         return tuple(normal(item) for item in value.values())
     if isinstance(value, list | tuple):

@@ -1,9 +1,9 @@
 """Compiled programs on disk, so that a known program needs neither Spark nor a parser.
 
 Key: the program's text after substitution, its name (in every error position), the functions handed over and
-those of modules, the time zone, the versions of Spark and Arrow, and our own sources as far as a compiled
-program depends on them. An entry is a pickle, which may run anything: what another user could have written is
-never read (`private_directory`).
+those of modules, the time zone, the user where current_user() may be called, the versions of Spark and Arrow,
+and our own sources as far as a compiled program depends on them. An entry is a pickle, which may run
+anything: what another user could have written is never read (`private_directory`).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import pickle
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
@@ -96,6 +97,7 @@ def write_entry(
 def _key(source: Source, timezone: str, functions: Sequence[Declared] = (), relations: Relations = ()) -> str:
     declared = (repr(functions) if functions else "") + (repr(relations) if relations else "")
     handlers = ";".join(handler_identities(source))
+    user = repr(_user()) if _MAY_READ_USER.search(source.text) else ""
     parts = (
         source.text,
         source.original,
@@ -103,6 +105,7 @@ def _key(source: Source, timezone: str, functions: Sequence[Declared] = (), rela
         timezone,
         declared,
         handlers,
+        user,
         *_versions(),
         _sources(),
     )
@@ -110,6 +113,14 @@ def _key(source: Source, timezone: str, functions: Sequence[Declared] = (), rela
     for part in parts:
         digest.update(f"{len(part)}:{part}".encode())
     return digest.hexdigest()
+
+
+_MAY_READ_USER = re.compile(r"\b(current_|session_)?user\b", re.IGNORECASE)
+
+
+def _user() -> tuple[object, ...]:
+    """By what Hadoop knows whose process it is."""
+    return (*map(os.environ.get, ("SPARK_USER", "HADOOP_USER_NAME", "KRB5CCNAME")), os.getuid())
 
 
 @cache

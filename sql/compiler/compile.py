@@ -11,7 +11,7 @@ from dbsp.sql.catalyst import Catalyst, compile_session
 from dbsp.sql.compiler.keys.shown import with_keys_shown
 from dbsp.sql.compiler.registered import add_function, add_sql_function, declare_function
 from dbsp.sql.compiler.scope.scope import Scope
-from dbsp.sql.compiler.session_statements import add_session_statement
+from dbsp.sql.compiler.session_statements import USER, add_session_statement, user_said
 from dbsp.sql.compiler.sources.bad_rows import check_mode, keeps_bad_rows
 from dbsp.sql.compiler.streams.watermarks import with_watermarks
 from dbsp.sql.compiler.tables import add_lateness, add_table, declare_bad_rows, declare_late_rows
@@ -56,11 +56,14 @@ def compile_source(
     with nullcontext(session) if session is not None else compile_session() as spark:
         # a program means the same whichever session happens to be active
         catalyst = Catalyst(spark, None if session is not None else "UTC")
+        said = user_said(parsed)
+        if said is not None:
+            catalyst.call_user(said)
         for name, defined in (definitions or {}).items():
             catalyst.define(name, defined)
         written = frozenset(s.target.lower() for s in parsed if isinstance(s, InsertInto))
         scope = Scope(source, catalyst, frozenset(_defined(parsed)), written, reading)
-        compiler = Compiler(scope)
+        compiler = Compiler(scope, says_user=said is not None)
         handled = {s.name.lower() for s in parsed if isinstance(s, CreateFunction) and s.handler is not None}
         for function in functions:
             if function.is_record and function.name.lower() in handled:
@@ -89,6 +92,7 @@ class Compiler:
     """Adds statement by statement to a program."""
 
     scope: Scope
+    says_user: bool = True
     views: Views = field(init=False)
     standing: Inserts = field(init=False)
 
@@ -122,10 +126,17 @@ class Compiler:
             lower(inputs, defined.views),
             tuple(self.scope.functions.declared),
             tuple(self.scope.notes),
-            told if (told := unfilled(source)) != source.text else "",
+            told if (told := self._told()) != source.text else "",
         )
         self._check_bounded(program)
         return program
+
+    def _told(self) -> str:
+        """The text for others, to whom current_user() would be another one."""
+        told = unfilled(self.scope.source)
+        if self.says_user or USER not in self.scope.constants:
+            return told
+        return f"{told}\n;\nSET {USER} = '{self.scope.catalyst.user}';\n"
 
     def _check_bounded(self, program: Program) -> None:
         """SET strict = true: Raises ProgramError for state that can grow without bound."""

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from dbsp.sql.compiler.scope.scope import Scope
 from dbsp.sql.text.statements.session_statements import Ignored, SessionStatement, Setting, Use
+from dbsp.sql.text.statements.statements import Statement
 
+USER = "current_user"
 _ANSI = "spark.sql.ansi.enabled"
 _ZONE = "spark.sql.session.timezone"
 # settings of `spark.sql` that change how a query runs, and never what it means
@@ -16,14 +20,20 @@ _HOW = (
 )  # fmt: skip
 
 
+def user_said(parsed: Iterable[Statement]) -> str | None:
+    """Whom a program says that it is of, wherever it does: a state's text does at its end."""
+    for statement in parsed:
+        if isinstance(statement, Setting) and statement.key.lower() == USER and statement.value:
+            return statement.value
+    return None
+
+
 def add_session_statement(scope: Scope, statement: SessionStatement) -> None:
     """Raises ProgramError for a setting that would change what queries mean."""
     if isinstance(statement, Ignored):
         _note(scope, statement.start, f"{statement.what} is ignored: {statement.why}")
     elif isinstance(statement, Use):
-        catalog, schema = statement.in_use.catalog, statement.in_use.schema
-        both = [f"{catalog}.{schema}."] if catalog and schema else []
-        scope.catalyst.use([*both, *(f"{one}." for one in (catalog, schema) if one), ""])
+        scope.catalyst.use(statement.in_use.catalog, statement.in_use.schema)
     else:
         _set(scope, statement)
 
@@ -35,6 +45,10 @@ def _note(scope: Scope, start: int, text: str) -> None:
 def _set(scope: Scope, setting: Setting) -> None:
     key, value = setting.key.lower(), setting.value
     fixed = {_ANSI: "true", "spark.sql.casesensitive": "false", _ZONE: scope.catalyst.timezone}
+    if key == USER:  # known by now
+        if not value:
+            raise scope.source.error(setting.start, f"SET {USER} = 'name'")
+        return
     if key in ("strict", "show_key"):
         if value is None or value.lower() not in ("true", "false"):
             raise scope.source.error(setting.start, f"SET {key} = true, or false")

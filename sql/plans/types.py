@@ -19,10 +19,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from dbsp.circuits.columns.calendar_intervals import CALENDAR_INTERVAL
 from dbsp.circuits.columns.months import MONTHS
 from dbsp.circuits.columns.time_of_day import TIME
 from dbsp.circuits.columns.variants.type import VARIANT
-from dbsp.circuits.expressions.vectors.calendar import CALENDAR_INTERVAL
 
 
 class UnsupportedType(Exception):
@@ -46,6 +46,7 @@ _SIMPLE: dict[str, pa.DataType] = {
 }
 _DDL = {arrow: name for name, arrow in _SIMPLE.items()}
 _DDL[TIME] = "time(6)"
+_DDL[CALENDAR_INTERVAL] = "interval"
 _DDL |= {pa.int8(): "tinyint", pa.int16(): "smallint", pa.int32(): "int", pa.int64(): "bigint"}
 
 
@@ -139,6 +140,8 @@ def literal_type(spark: Any) -> pa.DataType:
         return CALENDAR_INTERVAL
     if isinstance(spark, dict) and spark["type"] == "array":
         return pa.list_(literal_type(spark["elementType"]))
+    if isinstance(spark, dict) and spark["type"] == "map":
+        return pa.map_(literal_type(spark["keyType"]), literal_type(spark["valueType"]))
     if isinstance(spark, dict) and spark["type"] == "struct":
         return _struct(spark, literal_type)
     return arrow_type(spark)

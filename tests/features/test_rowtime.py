@@ -144,6 +144,16 @@ def test_rows_that_may_go_have_none(spark: Any, declared: str) -> None:
         compile_program(text, session=spark)
 
 
+@pytest.mark.parametrize("column", ["rowtime", "_row_id", "k.rowtime"])
+def test_queries_read_what_views_hold(spark: Any, column: str) -> None:
+    text = "CREATE TABLE k (x INT PRIMARY KEY); CREATE VIEW v AS SELECT x FROM k;"
+    with Pipeline(compile_program(text, session=spark), runner="inline") as p:
+        p.insert("k", [(1,)])
+        p.step()
+        with pytest.raises(ProgramError, match=f"1:8: unknown column '{column}'; .* let one select it"):
+            p.sql(f"SELECT {column} FROM k")
+
+
 def test_a_program_that_reads_none_is_as_before(spark: Any) -> None:
     """A word that is another table's column makes no clock, no column, no other state."""
     tables = "CREATE TABLE t (x INT) WITH (append_only = true); CREATE TABLE u (x INT, {name} INT);"

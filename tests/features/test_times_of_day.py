@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, time
+from datetime import UTC, datetime, time
 from pathlib import Path
 from typing import Any
 
@@ -126,3 +126,24 @@ def test_rows_of_python(spark: Any) -> None:
                 p.insert("t", [(9, wrong)])
         with pytest.raises(DataError, match="would lose data"):
             p.insert("t", pa.table({"k": [5], "t": pa.array([1], pa.time64("ns"))}))
+
+
+def test_the_time_is_the_step_s(spark: Any) -> None:
+    text = """
+    CREATE TABLE t (k INT);
+    CREATE VIEW one AS SELECT current_time() AS c, current_time(0) AS s, localtime(3) AS l;
+    CREATE VIEW ticking WITH (clock = 'every 10 seconds') AS
+        SELECT k, current_time AS c FROM t WHERE k < 2 OR current_time > TIME'12:00:07';
+    """
+    with Pipeline(compile_program(text, session=spark), runner="inline") as p:
+        p.insert("t", [(1,), (2,)])
+        p.step(clock=datetime(2024, 1, 1, 11, 59, 59, 123456, tzinfo=UTC))
+        assert p["one"].rows() == [
+            {"c": time(11, 59, 59, 123456), "s": time(11, 59, 59), "l": time(11, 59, 59, 123000)}
+        ]
+        assert p["ticking"].rows() == [{"k": 1, "c": time(11, 59, 50)}]
+        p.step(clock=datetime(2024, 1, 1, 12, 0, 19, 999999, tzinfo=UTC))
+        assert p["ticking"].rows() == [{"k": k, "c": time(12, 0, 10)} for k in (1, 2)]
+        p.step(clock=datetime(2024, 1, 2, 0, 0, 1, tzinfo=UTC))
+        assert p["ticking"].rows() == [{"k": 1, "c": time()}]
+        assert p["one"].rows()[0]["c"] == time(0, 0, 1)

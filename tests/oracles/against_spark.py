@@ -103,6 +103,7 @@ class AgainstSpark:
         dumped = self.catalyst.query(text)
         if "error" in dumped:
             return None
+        assert not dumped["forbidden"], dumped["forbidden"]
         query = Query(
             read(text, "test.sql"), Slice(text, 0), dumped["types"], portable=self.catalyst.portable
         )

@@ -1,4 +1,4 @@
-"""Jars of Kafka, its connector, a registry, HDFS, Postgres' driver, Iceberg, tables that take MERGE:
+"""Jars of Kafka, its connector, a registry, HDFS, Postgres' driver, Iceberg, Avro, tables that take MERGE:
 `python -m tests.servers.jars` gets them.
 
 By the Ivy that Spark ships, from where the machine's own settings say (~/.ivy2/ivysettings.xml), else from
@@ -27,6 +27,8 @@ _BROKER = ("org.apache.kafka", "kafka_2.13", "4.0.1")
 _CONNECTORS = [
     ("org.apache.spark", "spark-sql-kafka-0-10_2.13", version) for version in (pyspark.__version__, "4.2.0")
 ]
+AVRO = ROOT / "avro"
+_AVRO = [("org.apache.spark", "spark-avro_2.13", version) for version in (pyspark.__version__, "4.2.0")]
 # keeps Confluent's interface; later releases need Java 21
 _REGISTRY = ("io.apicurio", "apicurio-registry-app", "2.6.13.Final")
 _HDFS = ("org.apache.hadoop", "hadoop-client-minicluster", "3.5.0")
@@ -65,6 +67,11 @@ def connector(folder: Path = CONNECTOR) -> list[str]:
 def driver() -> list[str]:
     """The jars that a session needs for `USING jdbc` of Postgres; none where they weren't fetched."""
     return sorted(map(str, DRIVER.glob("postgresql-*.jar")))
+
+
+def avro() -> list[str]:
+    """The jar that a session needs for Avro's functions; none where it wasn't fetched."""
+    return sorted(map(str, AVRO.glob("spark-avro*.jar")))
 
 
 def iceberg() -> list[str]:
@@ -157,6 +164,7 @@ def main() -> None:
         (CONNECTOR, _CONNECTORS),
         (DRIVER, [_DRIVER]),
         (ICEBERG, [_ICEBERG]),
+        (AVRO, _AVRO),
         (HDFS, [_HDFS]),
     ):
         # a registry that is slow is asked again

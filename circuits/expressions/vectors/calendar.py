@@ -1,9 +1,6 @@
-"""CalendarInterval: months, days and microseconds side by side, of which none makes up another.
+"""Arithmetic of CalendarInterval, part by part (`circuits/columns/calendar_intervals.py`).
 
-    (m, d, µ) + (m′, d′, µ′) = (m + m′, d + d′, µ + µ′)
-
-Spark's INTERVAL without parts, which `make_interval` gives and a string is cast to: 32, 32 and 64 bits. What
-comes in or leaves has none. The parts have names that no struct of a user's has, to be told from it.
+(m, d, µ) + (m′, d′, µ′) = (m + m′, d + d′, µ + µ′)
 """
 
 from __future__ import annotations
@@ -15,26 +12,13 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import child_arrays, validity
+from dbsp.circuits.columns.calendar_intervals import CALENDAR_INTERVAL
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.vectors.modes import checked
 from dbsp.circuits.expressions.vectors.numbers import Mask, Numbers, Vector
 
-CALENDAR_INTERVAL = pa.struct(
-    [
-        ("calendar months", pa.int32()),
-        ("calendar days", pa.int32()),
-        ("calendar microseconds", pa.int64()),
-    ]
-)
 OVERFLOW = "INTERVAL_ARITHMETIC_OVERFLOW.WITHOUT_SUGGESTION"
 _BITS = (32, 32, 64)
-
-
-def holds_calendar(data_type: pa.DataType) -> bool:
-    """Whether the type, or one inside of it, is CALENDAR_INTERVAL."""
-    if data_type == CALENDAR_INTERVAL or not pa.types.is_nested(data_type):
-        return bool(data_type == CALENDAR_INTERVAL)
-    return any(holds_calendar(data_type.field(i).type) for i in range(data_type.num_fields))
 
 
 @dataclass(frozen=True)

@@ -14,17 +14,16 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from dbsp.circuits.columns.arrow import child_arrays, validity
+from dbsp.circuits.columns.calendar_intervals import CALENDAR_INTERVAL, from_texts, texts
 from dbsp.circuits.columns.months import MONTHS
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.registry import Value, kernel
-from dbsp.circuits.expressions.vectors.calendar import CALENDAR_INTERVAL
 from dbsp.circuits.functions.casts import intervals as interval
 from dbsp.circuits.functions.casts import numbers as numeric
 from dbsp.circuits.functions.casts import texts as text
 from dbsp.circuits.functions.casts import times as time
 from dbsp.circuits.functions.collections.lists import Lists, list_array, lists_of
-from dbsp.circuits.functions.times import calendar_intervals
 
 Convert = Callable[[Call, pa.Array], pa.Array]
 
@@ -108,7 +107,7 @@ for _interval in ("months", "interval"):
         ("decimal", _interval): interval.decimal_to_interval,
         ("string", _interval): interval.string_to_interval,
     }
-_CONVERT["string", "calendar interval"] = calendar_intervals.string_to_calendar_interval
+_CONVERT["string", "calendar interval"] = lambda _, source: from_texts(source)
 
 
 def _refused(source: pa.DataType, target: pa.DataType) -> str | None:
@@ -149,7 +148,7 @@ def _convert(call: Call, source: pa.Array) -> pa.Array:
     if pt.is_null(source.type):
         return pa.nulls(len(source), call.type)
     if source.type == CALENDAR_INTERVAL:
-        return calendar_intervals.calendar_interval_to_string(call, source)
+        return texts(source)
     if pt.is_nested(source.type) and pt.is_string(call.type):
         return _nested_to_string(call, source)
     if pt.is_struct(source.type):

@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from dbsp.circuits.columns.arrow import validity
+from dbsp.circuits.columns.calendar_intervals import CALENDAR_INTERVAL
 from dbsp.circuits.columns.months import MONTHS
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.registry import Value
-from dbsp.circuits.expressions.vectors.calendar import CALENDAR_INTERVAL
 from dbsp.circuits.expressions.vectors.numbers import Mask, Numbers, from_numbers, require, vector
 from dbsp.circuits.expressions.vectors.spread import columnar
 from dbsp.circuits.functions.collections.lists import Lists, all_of, list_array

@@ -15,11 +15,12 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from dbsp.circuits.columns.arrow import type_name
+from dbsp.circuits.columns.calendar_intervals import CALENDAR_INTERVAL
 from dbsp.circuits.columns.months import MONTHS
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.registry import Value, kernel
 from dbsp.circuits.expressions.vectors import decimals
-from dbsp.circuits.expressions.vectors.calendar import CALENDAR_INTERVAL, combined
+from dbsp.circuits.expressions.vectors.calendar import combined
 from dbsp.circuits.expressions.vectors.decimals import decimal_result, unscaled
 from dbsp.circuits.expressions.vectors.modes import ANSI, LEGACY, checked, mode
 from dbsp.circuits.expressions.vectors.numbers import Mask, Numbers, Vector, both, require, result, vector

@@ -38,8 +38,9 @@ import org.apache.spark.sql.vectorized.ColumnarBatch;
  * Expressions of Spark over Arrow batches, from standard input to standard output. Compiled when it starts by the
  * Janino that Spark ships, so the language is Java 7 without generics inference.
  *
- * asked      int number, int size, size bytes: the expression serialized, its time zone before it (0 bytes of one
- *            that is known by the number); an Arrow stream of one batch, whose columns are its BoundReferences; of an
+ * asked      int number, int size, size bytes: the expression serialized, before it its time zone and the jar that it
+ *            needs beside Spark's (0 bytes of one that is known by the number); an Arrow stream of one batch, whose
+ *            columns are its BoundReferences; of an
  *            aggregate function these and two BOOLEANs more: whether the row is one of its group, and the group's last
  * answered   int size, size bytes: an Arrow stream of one column; or -1, int row, and two texts: condition, message
  */
@@ -50,6 +51,7 @@ public class Evaluator {
   /** One expression, ready to run. */
   private static final class Known {
     final String timezone;
+    final ClassLoader loader;
     final UnsafeProjection input; // rows as executors have them: in Arrow's arrays expressions miss NULLs
     final UnsafeProjection projection; // of an aggregate function or a generator, of its result
     final ArrowWriter writer;
@@ -57,9 +59,10 @@ public class Evaluator {
     final Generator generator; // or null
 
     Known(byte[] bytes) throws Exception {
-      ObjectInputStream in = new ObjectInputStream(new ByteArrayInputStream(bytes));
+      Reading in = new Reading(bytes);
       timezone = in.readUTF();
-      configure(timezone);
+      loader = in.loader = loader(in.readUTF());
+      configure(timezone, loader);
       Expression expression = (Expression) in.readObject();
       TreeMap arguments = new TreeMap();
       arguments(expression, arguments);
@@ -74,6 +77,32 @@ public class Evaluator {
       StructType schema = new StructType().add("value", stored(expression.dataType()), true);
       writer = ArrowWriter.create(schema, "UTC", false, false);
     }
+  }
+
+  private static final class Reading extends ObjectInputStream {
+    ClassLoader loader = Expression.class.getClassLoader();
+    Reading(byte[] bytes) throws Exception { super(new ByteArrayInputStream(bytes)); }
+    protected Class resolveClass(java.io.ObjectStreamClass described) throws java.io.IOException, ClassNotFoundException {
+      try { return Class.forName(described.getName(), false, loader); }
+      catch (ClassNotFoundException primitive) { return super.resolveClass(described); }
+    }
+  }
+
+  private static final Map LOADERS = new java.util.HashMap();
+
+  /** Of Spark's classes and a jar's: where it was when the program was compiled, else, as executors have it, here. */
+  private static ClassLoader loader(String jar) throws Exception {
+    if (jar.isEmpty()) return Expression.class.getClassLoader();
+    java.io.File file = new java.io.File(jar);
+    if (!file.exists()) file = new java.io.File(file.getName());
+    if (!file.exists() && Expression.class.getClassLoader().getResource("org/apache/spark/sql/avro/AvroDataToCatalyst.class") == null)
+      throw new java.io.FileNotFoundException(jar + " isn't on this machine: put it among Spark's jars");
+    ClassLoader known = (ClassLoader) LOADERS.get(file);
+    if (known == null) {
+      known = new java.net.URLClassLoader(new java.net.URL[] {file.toURI().toURL()}, Expression.class.getClassLoader());
+      LOADERS.put(file, known);
+    }
+    return known;
   }
 
   /** What a generator makes of a row, as one value. */
@@ -99,7 +128,9 @@ public class Evaluator {
     while (it.hasNext()) arguments((Expression) it.next(), found);
   }
 
-  private static void configure(String timezone) {
+  /** Code that is generated sees the context's classes. */
+  private static void configure(String timezone, ClassLoader loader) {
+    Thread.currentThread().setContextClassLoader(loader);
     SQLConf$.MODULE$.get().setConfString("spark.sql.session.timeZone", timezone);
   }
 
@@ -181,7 +212,7 @@ public class Evaluator {
       if (bytes.length > 0) keep(known, number, new Known(bytes));
       row = 0; // it is known from now on
       Known one = (Known) known.get(number);
-      configure(one.timezone);
+      configure(one.timezone, one.loader);
       List vectors = rows.getVectorSchemaRoot().getFieldVectors();
       ColumnVector[] columns = new ColumnVector[vectors.size()];
       for (int i = 0; i < columns.length; i++) columns[i] = new ArrowColumnVector((FieldVector) vectors.get(i));

@@ -26,7 +26,7 @@ NAME = "spark_expression"
 class SparkExpression:
     """name: of the function, as the user knows it. identity: equal for those that compute the same.
 
-    serialized: Java's, after its time zone; its BoundReferences are the arguments.
+    serialized: Java's, after its time zone and the jar that it needs; its BoundReferences are the arguments.
     """
 
     name: str = field(compare=False)

@@ -1,14 +1,8 @@
-"""MAKE_INTERVAL; intervals of months, days and microseconds as text and from it, times and by numbers.
-
-1 year 2 months -3 days 4.5 seconds        a sign, a number, a unit; of seconds a fraction
-"""
+"""MAKE_INTERVAL; intervals of months, days and microseconds times and by numbers, and their parts."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from decimal import Decimal
-from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +11,7 @@ import pyarrow.compute as pc
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.registry import Value
-from dbsp.circuits.expressions.vectors.calendar import CALENDAR_INTERVAL, Parts, intervals, parts_of
+from dbsp.circuits.expressions.vectors.calendar import Parts, intervals, parts_of
 from dbsp.circuits.expressions.vectors.decimals import unscaled
 from dbsp.circuits.expressions.vectors.modes import ANSI, mode
 from dbsp.circuits.expressions.vectors.numbers import Mask, Numbers, Vector, result
@@ -25,12 +19,6 @@ from dbsp.circuits.expressions.vectors.spread import columnar
 from dbsp.circuits.functions.times.time_zones import DAY, SECOND
 
 _MINUTE, _HOUR = 60 * SECOND, 3600 * SECOND
-# a unit: the part that it counts, and how many of it
-_UNITS = {"year": (0, 12), "month": (0, 1), "week": (1, 7), "day": (1, 1), "hour": (2, _HOUR)}
-_UNITS |= {"minute": (2, _MINUTE), "second": (2, SECOND), "millisecond": (2, 1000), "microsecond": (2, 1)}
-_TERM = re.compile(
-    r"(?P<sign>[+-]?)\s*(?P<whole>[0-9]*)(?P<fraction>\.[0-9]*)?\s+(?P<unit>[a-z]+)(?:\s+|$)", re.ASCII
-)
 
 
 @columnar("make_interval", strict=False)
@@ -122,67 +110,3 @@ def _register_field(name: str) -> None:
 
 for _name in _FIELDS:
     _register_field(_name)
-
-
-def string_to_calendar_interval(call: Call, source: pa.Array) -> pa.Array:
-    """NULL of what is none, in every mode; each distinct text is read once."""
-    encoded = source.dictionary_encode()
-    values = [None if text is None else read(text) for text in encoded.dictionary.to_pylist()]
-    return pa.array(values, CALENDAR_INTERVAL).take(encoded.indices)
-
-
-@lru_cache(maxsize=1 << 12)
-def read(text: str) -> tuple[int, int, int] | None:
-    """Months, days, microseconds; None of what is no interval."""
-    rest = text.strip("".join(map(chr, range(33))) + "\x7f").lower()
-    if rest.startswith("interval"):
-        if not rest[8:9].isspace():
-            return None
-        rest = rest[8:].lstrip()
-    total, at = [0, 0, 0], 0
-    while at < len(rest):
-        term = _TERM.match(rest, at)
-        unit = None if term is None else _UNITS.get(term["unit"].removesuffix("s"))
-        if term is None or unit is None or int(term["whole"] or 0) >= 2**63:
-            return None
-        fraction = (term["fraction"] or ".")[1:]
-        if term["fraction"] is not None and (unit != _UNITS["second"] or len(fraction) > 9):
-            return None
-        if not term["whole"] and not fraction:
-            return None
-        at = term.end()
-        part, size = unit
-        count = int(term["whole"] or 0) * size + int(fraction[:6].ljust(6, "0"))
-        total[part] += -count if term["sign"] == "-" else count
-        limit = 2 ** (63 if part == 2 else 31)
-        if not -limit <= total[part] < limit:
-            return None
-    return (total[0], total[1], total[2]) if at else None
-
-
-def calendar_interval_to_string(call: Call, source: pa.Array) -> pa.Array:
-    """`1 years 2 months -3 days 4.5 seconds`."""
-    parts = parts_of(source)
-    rows = zip(*(part.tolist() for part in parts.each), strict=True)
-    texts = [spelled(*row) if valid else None for row, valid in zip(rows, parts.valid, strict=True)]
-    return pa.array(texts, pa.string())
-
-
-@lru_cache(maxsize=1 << 12)
-def spelled(months: int, days: int, micros: int) -> str:
-    """Each part that isn't 0, with its sign."""
-    years, month = _divided(months, 12)
-    hours, rest = _divided(micros, _HOUR)
-    minutes, rest = _divided(rest, _MINUTE)
-    named = ((years, "years"), (month, "months"), (days, "days"), (hours, "hours"), (minutes, "minutes"))
-    shown = [f"{count} {name}" for count, name in named if count]
-    if rest:
-        text = f"{Decimal(rest).scaleb(-6):f}"
-        shown.append(f"{text.rstrip('0').rstrip('.')} seconds")
-    return " ".join(shown) or "0 seconds"
-
-
-def _divided(value: int, unit: int) -> tuple[int, int]:
-    """Towards zero."""
-    quotient, rest = divmod(abs(value), unit)
-    return (-quotient, -rest) if value < 0 else (quotient, rest)

@@ -11,10 +11,11 @@ from datetime import timedelta
 import numpy as np
 import pyarrow as pa
 
+from dbsp.circuits.columns.calendar_intervals import CALENDAR_INTERVAL
 from dbsp.circuits.columns.months import MONTHS
 from dbsp.circuits.expressions.nodes import Call, Literal
 from dbsp.circuits.expressions.registry import Value, kernel
-from dbsp.circuits.expressions.vectors.calendar import CALENDAR_INTERVAL, Parts, parts_of
+from dbsp.circuits.expressions.vectors.calendar import Parts, parts_of
 from dbsp.circuits.expressions.vectors.numbers import Numbers, Vector, require, result, vector
 from dbsp.circuits.expressions.vectors.spread import spread
 from dbsp.circuits.functions.times.dates import (

@@ -1,6 +1,6 @@
 """Rows as DataFrames of Spark's, and back, where Arrow has no type for a column, or Spark's way loses it.
 
-INTERVAL YEAR TO MONTH   a number of months on the way: see `intervals.py`
+INTERVAL YEAR TO MONTH   a number of months on the way, and INTERVAL text: see `intervals.py`
 VARIANT                  a plain struct on the way: neither `createDataFrame` nor `toArrow` holds a NULL in
                          Spark's own
 STRUCT<... NOT NULL>     nullable fields on the way: `toArrow` has no NULL where a field is none
@@ -16,9 +16,10 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
-from dbsp.circuits.columns.outside import from_outside, outside_type, to_spark, without_months
+from dbsp.circuits.columns.calendar_intervals import holds_calendar
+from dbsp.circuits.columns.outside import from_outside, outside_type, to_outside, to_spark, without_months
 from dbsp.circuits.columns.variants.type import OUTSIDE, PLAIN, holds_variant
-from dbsp.running.spark.intervals import columns_ddl, with_integers, with_intervals
+from dbsp.running.spark.intervals import columns_ddl, kind_of, with_integers, with_intervals
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.plans.types import arrow_type
 
@@ -36,8 +37,21 @@ def to_frame(spark: SparkSession, rows: pa.RecordBatch) -> DataFrame:
 
 
 def to_arrow(frame: DataFrame) -> pa.Table:
-    """The rows as `toArrow` gives them, with INT for INTERVAL YEAR TO MONTH, and VARIANT as we have it."""
-    frame = _nullable(with_integers(frame))
+    """The rows as `toArrow` gives them, with INT for INTERVAL YEAR TO MONTH, VARIANT as we have it, and
+    INTERVAL as Arrow has it.
+    """
+    kinds = [kind_of(field["type"]) for field in json.loads(frame.schema.json())["fields"]]
+    table = _to_arrow(_nullable(with_integers(frame)))
+    if not any(map(holds_calendar, kinds)):
+        return table
+    columns = [
+        to_outside(from_outside(column.combine_chunks(), kind)) if holds_calendar(kind) else column
+        for column, kind in zip(table.columns, kinds, strict=True)
+    ]
+    return pa.table(columns, names=table.column_names)
+
+
+def _to_arrow(frame: DataFrame) -> pa.Table:
     fields = json.loads(frame.schema.json())["fields"]
     if '"variant"' not in json.dumps([field["type"] for field in fields]):
         return frame.toArrow()

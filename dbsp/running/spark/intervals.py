@@ -1,46 +1,55 @@
-"""INTERVAL YEAR TO MONTH between Spark and Arrow, as a number of months.
+"""INTERVAL YEAR TO MONTH between Spark and Arrow, as a number of months, and INTERVAL, as its text.
 
-Spark hands such columns over in an Arrow type that pyarrow can't hold. So Spark itself makes integers of them
-before rows leave for Python, and intervals again of the integers that come back; also inside of nested types.
+Spark hands such columns over in Arrow types that pyarrow, or PySpark, can't hold. So Spark itself makes
+integers or texts of them before rows leave for Python, and intervals again of what comes back; also inside of
+nested types.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import pyarrow as pa
 import pyarrow.types as pt
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import expr
 
+from dbsp.circuits.columns.calendar_intervals import CALENDAR_INTERVAL, holds_calendar
 from dbsp.circuits.columns.months import MONTHS, holds_months
 from dbsp.sql.plans.schemas import Field
-from dbsp.sql.plans.types import UnsupportedType, arrow_type, ddl
+from dbsp.sql.plans.types import UnsupportedType, ddl, literal_type
+
+_LEFT = {MONTHS: "CAST(CAST({value} AS INTERVAL MONTH) AS INT)", CALENDAR_INTERVAL: "CAST({value} AS STRING)"}
+_BACK = {MONTHS: "make_ym_interval(0, {value})", CALENDAR_INTERVAL: "CAST({value} AS INTERVAL)"}
 
 
 def with_integers(frame: DataFrame) -> DataFrame:
-    """The frame with INT for every INTERVAL YEAR TO MONTH."""
+    """The frame with INT for every INTERVAL YEAR TO MONTH, and STRING for every INTERVAL."""
     fields = json.loads(frame.schema.json())["fields"]
-    types = [_type(field["type"]) for field in fields]
-    return _rebuilt(frame, types, lambda value: f"CAST(CAST({value} AS INTERVAL MONTH) AS INT)")
+    return _rebuilt(frame, [kind_of(field["type"]) for field in fields], _LEFT)
 
 
 def with_intervals(frame: DataFrame, types: Sequence[pa.DataType]) -> DataFrame:
-    """The frame with intervals for integers, where `types` has MONTHS."""
-    return _rebuilt(frame, types, lambda value: f"make_ym_interval(0, {value})")
+    """The frame with intervals for integers and texts, where `types` has such."""
+    return _rebuilt(frame, types, _BACK)
 
 
-def _type(spark: object) -> pa.DataType:
+def kind_of(spark: object) -> pa.DataType:
     """Null for a type that nothing here is about."""
     try:
-        return arrow_type(spark)
+        return literal_type(spark)
     except UnsupportedType:
         return pa.null()
 
 
-def _rebuilt(frame: DataFrame, types: Sequence[pa.DataType], leaf: Callable[[str], str]) -> DataFrame:
-    if not any(map(holds_months, types)):
+def _holds(type_: pa.DataType) -> bool:
+    return holds_months(type_) or holds_calendar(type_)
+
+
+def _rebuilt(frame: DataFrame, types: Sequence[pa.DataType], leaf: Mapping[pa.DataType, str]) -> DataFrame:
+    """leaf: SQL for a value of a type."""
+    if not any(map(_holds, types)):
         return frame
     columns = zip(frame.columns, types, strict=True)
     return frame.select(
@@ -48,11 +57,11 @@ def _rebuilt(frame: DataFrame, types: Sequence[pa.DataType], leaf: Callable[[str
     )
 
 
-def _expression(value: str, type_: pa.DataType, leaf: Callable[[str], str], depth: int) -> str:
-    """SQL for the value with `leaf` of its months."""
-    if type_ == MONTHS:
-        return leaf(value)
-    if not holds_months(type_):
+def _expression(value: str, type_: pa.DataType, leaf: Mapping[pa.DataType, str], depth: int) -> str:
+    """SQL for the value with `leaf` of its intervals."""
+    if type_ in leaf:
+        return leaf[type_].format(value=value)
+    if not _holds(type_):
         return value
     if pt.is_struct(type_):
         fields = ", ".join(

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.types as pt
 
+from dbsp.circuits.columns.calendar_intervals import CALENDAR_INTERVAL
 from dbsp.circuits.columns.months import MONTHS
 from dbsp.circuits.columns.variants.type import VARIANT
 from dbsp.sql.plans.program import Table
@@ -79,7 +80,7 @@ def _schema_of(type_: pa.DataType, given: bool) -> Json:
         pair = [value_schema(type_.key_type, False, given), value_schema(type_.item_type, given=given)]
         item = {"type": "array", "prefixItems": pair, "minItems": 2, "maxItems": 2}
         return {"type": "array", "items": item}
-    if pt.is_struct(type_):
+    if pt.is_struct(type_) and type_ != CALENDAR_INTERVAL:
         fields = {field.name: value_schema(field.type, given=given) for field in type_}
         return {"type": "object", "properties": fields}
     if pt.is_floating(type_):

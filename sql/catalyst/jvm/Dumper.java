@@ -31,6 +31,7 @@ import scala.collection.Iterator;
  * plan node        {"op", "s", "out": [[name, id, type, nullable, metadata]], "k": children, "o": other fields}
  *                  "parameters" of those that were asked for; if STREAM is said, "streamed", the relations
  *                  that it is said of, and "twice", those of them that are read without it, too
+ *                  "constants" of the session that are read, by their functions' names
  * expression node  {"c", "t", "n", "d", "s", "x", "k": children, "o": other fields}; "s": [first, last] source index;
  *                  "x": by which `portable` knows it
  *                  a scalar sub-query: "id", "correlated", "plan"
@@ -222,6 +223,24 @@ public class Dumper {
   /** before: what a name may leave out, with its dots, the longest first. */
   public void use(List before) { this.before = (String[]) before.toArray(new String[0]); }
 
+  private final HashMap constants = new HashMap();
+  private final java.util.TreeSet readConstants = new java.util.TreeSet();
+
+  /** What later queries call the user, and the schema in use, as '' where it isn't known, and its catalog. */
+  public void constants(String user, String catalog, String schema) {
+    constants.clear();
+    constants.put("CurrentUser", user);
+    constants.put("CurrentCatalog", catalog);
+    if (schema.isEmpty()) return;
+    String quoted = org.apache.spark.sql.catalyst.util.package$.MODULE$.quoteIfNeeded(schema);
+    constants.put("CurrentDatabase", quoted);
+    constants.put("CurrentPath", "system.builtin,system.session,"
+        + org.apache.spark.sql.catalyst.util.package$.MODULE$.quoteIfNeeded(catalog) + "." + quoted);
+  }
+
+  /** The user, as this JVM has it. */
+  public String user() { return org.apache.spark.util.Utils$.MODULE$.getCurrentUserName(); }
+
   private final HashMap definitions = new HashMap();
 
   /** Lets later queries read a plan, which isn't analysed, by that name. */
@@ -401,12 +420,18 @@ public class Dumper {
     }
   }
 
-  private LogicalPlan analyzed(String text) throws Exception {
+  private LogicalPlan analyzed(String text) throws Throwable {
     LogicalPlan parsed = (LogicalPlan) session.sessionState().sqlParser().parsePlan(text)
         .transformDownWithSubqueries(new Relations(this, new java.util.HashSet()));
     org.apache.spark.sql.execution.QueryExecution execution = session.sessionState().executePlan(
         parsed, session.sessionState().executePlan$default$2());
-    execution.assertAnalyzed();
+    try {
+      execution.assertAnalyzed();
+    } catch (Throwable failing) {
+      // of a file that options name, which Scala doesn't declare
+      if (failing instanceof java.io.IOException) throw new Folded(new RuntimeException(failing.getMessage(), failing));
+      throw failing;
+    }
     return execution.analyzed();
   }
 
@@ -414,7 +439,7 @@ public class Dumper {
     for (boolean first = true; it.hasNext(); first = false) { if (!first) out.append(','); string((String) it.next()); }
   }
 
-  private void query(String text) throws Exception {
+  private void query(String text) throws Throwable {
     this.text = text;
     streamed.clear();
     unstreamed.clear();
@@ -433,14 +458,20 @@ public class Dumper {
     for (boolean first = true; it.hasNext(); first = false) { if (!first) out.append(','); string(((Attribute) it.next()).name()); }
     out.append("],\"forbidden\":[");
     callsJava = false;
+    readConstants.clear();
     forbidden(analyzed, new boolean[] {true});
+    if (!readConstants.isEmpty()) {
+      out.append("],\"constants\":[");
+      strings(readConstants.iterator());
+    }
     if (parameters != null) {
       analyzed = parameters.marked(analyzed);
       out.append("],\"parameters\":").append(parameters.told()).append(",\"plan\":");
     } else out.append("],\"plan\":");
     // the optimiser computes over constant rows, and would call any method there
     if (!callsJava)
-      plan(Collations.plain(optimized((LogicalPlan) analyzed.transformAllExpressionsWithSubqueries(new ClockMarks()))));
+      plan(Collations.plain(optimized((LogicalPlan) Rewritten.of(analyzed, constants)
+          .transformAllExpressionsWithSubqueries(new ClockMarks(session.conf().get("spark.sql.session.timeZone"))))));
     else out.append("null");
     out.append(",\"types\":[");
     for (int i = 0; i < typeList.size(); i++) { if (i > 0) out.append(','); out.append((String) typeList.get(i)); }
@@ -450,16 +481,21 @@ public class Dumper {
   /** What reads the clock becomes a value that the optimiser knows nothing of, else it would be a constant.
    *  A reference says which value, inside of what can't be evaluated, for rules that compute over constant rows. */
   public static class ClockMarks extends scala.runtime.AbstractPartialFunction {
+    private final String timezone;
+    public ClockMarks(String timezone) { this.timezone = timezone; }
     private static int place(Object e) {
       if (e instanceof CurrentTimestamp || e instanceof Now) return -1;
       if (e instanceof CurrentDate) return -2;
-      return e instanceof LocalTimestamp ? -3 : 0;
+      return e instanceof LocalTimestamp || e instanceof CurrentTime ? -3 : 0;
     }
     public boolean isDefinedAt(Object e) { return place(e) != 0; }
     public Object applyOrElse(Object e, scala.Function1 other) {
       if (place(e) == 0) return other.apply(e);
-      Expression mark = new BoundReference(place(e), ((Expression) e).dataType(), false);
-      return new TempResolvedColumn(mark, scala.collection.immutable.Nil$.MODULE$, false);
+      DataType type = e instanceof CurrentTime ? DataTypes.TimestampNTZType : ((Expression) e).dataType();
+      Expression mark = new TempResolvedColumn(
+          new BoundReference(place(e), type, false), scala.collection.immutable.Nil$.MODULE$, false);
+      if (!(e instanceof CurrentTime)) return mark;
+      return new Cast(mark, ((CurrentTime) e).dataType(), new scala.Some(timezone), EvalMode$.MODULE$.ANSI());
     }
   }
 
@@ -523,9 +559,10 @@ public class Dumper {
   // ---- what a view must not contain: found before the optimiser folds it to a constant
 
   private static final java.util.Set CLOCK = new java.util.HashSet(java.util.Arrays.asList(new Object[] {
-      "CurrentTime", "CurrentBatchTimestamp"}));
+      "CurrentBatchTimestamp"}));
+  /** Those that the program says; the zone and Spark's version are constants to the optimiser. */
   private static final java.util.Set SESSION = new java.util.HashSet(java.util.Arrays.asList(new Object[] {
-      "CurrentTimeZone", "CurrentUser", "CurrentDatabase", "CurrentCatalog", "CurrentPath", "SparkVersion"}));
+      "CurrentUser", "CurrentDatabase", "CurrentCatalog", "CurrentPath"}));
 
   private static final String SPECIAL = "special";
 
@@ -557,7 +594,10 @@ public class Dumper {
     String name = className(e);
     String why = null;
     if (CLOCK.contains(name) || e instanceof Cast && takesToday(((Cast) e).child().dataType(), e.dataType())) why = "reads the clock";
-    else if (SESSION.contains(name)) why = "depends on the session";
+    else if (SESSION.contains(name)) {
+      if (constants.containsKey(name)) readConstants.add(e.prettyName());
+      else why = "depends on the session";
+    }
     else if (isSpecialTime(e)) why = SPECIAL;
     boolean random = !(e instanceof AggregateFunction) && !(e instanceof PlanExpression) && !e.deterministic();
     Iterator children = e.children().iterator();

@@ -127,7 +127,9 @@ public class Portable {
     if (e instanceof ScalaUDF || e instanceof ApplyFunctionExpression) return "functions that are registered in Spark";
     if (isRandom(e)) return "what is random, though Spark calls it deterministic";
     if (e instanceof CallMethodViaReflection) return "methods of Java";
-    if (!e.getClass().getName().startsWith("org.apache.spark.sql.catalyst.")) return "functions of other jars than Spark's";
+    if (isAvro(e)) {
+      if (readsFromAddress((scala.Product) e)) return "avroSchemaUrl, since what lies there may change; write the schema";
+    } else if (!e.getClass().getName().startsWith("org.apache.spark.sql.catalyst.")) return "functions of other jars than Spark's";
     if (e instanceof AttributeReference) return "a column of type " + e.dataType().sql().replace("\"", "");
     if (e instanceof PlanExpression) return "sub-queries";
     if (e instanceof AggregateExpression) {
@@ -142,6 +144,37 @@ public class Portable {
       if (why != null) return why;
     }
     return null;
+  }
+
+  // ---- Avro's functions: Spark's, in a jar of their own
+
+  private static boolean isAvro(Expression e) { return e.getClass().getName().startsWith("org.apache.spark.sql.avro."); }
+
+  private static boolean readsFromAddress(scala.Product e) {
+    for (int i = 0; i < e.productArity(); i++) {
+      if (!(e.productElement(i) instanceof scala.collection.Map)) continue;
+      Iterator keys = ((scala.collection.Map) e.productElement(i)).keysIterator();
+      while (keys.hasNext()) if ("avroSchemaUrl".equalsIgnoreCase((String) keys.next())) return true;
+    }
+    return false;
+  }
+
+  /** The jar that an expression needs beside Spark's own; '' where there is none. */
+  private static String jar(Expression e) throws Exception {
+    if (isAvro(e)) {
+      java.io.File jar = place(e.getClass());
+      return jar.getParentFile().equals(place(Expression.class).getParentFile()) ? "" : jar.getPath();
+    }
+    Iterator it = e.children().iterator();
+    while (it.hasNext()) {
+      String found = jar((Expression) it.next());
+      if (!found.isEmpty()) return found;
+    }
+    return "";
+  }
+
+  private static java.io.File place(Class of) throws Exception {
+    return new java.io.File(of.getProtectionDomain().getCodeSource().getLocation().toURI());
   }
 
   /** A cipher that begins with random bytes: without a vector, but by ECB; and sketches that drop what they like. */
@@ -172,6 +205,7 @@ public class Portable {
     ByteArrayOutputStream made = new ByteArrayOutputStream();
     out = new ObjectOutputStream(made);
     out.writeUTF(timezone);
+    out.writeUTF(jar(e));
     out.writeObject(copy);
     out.close();
     return made.toByteArray();
@@ -180,7 +214,8 @@ public class Portable {
   private static class Reading extends ObjectInputStream {
     Reading(byte[] bytes) throws Exception { super(new ByteArrayInputStream(bytes)); }
     protected Class resolveClass(ObjectStreamClass described) throws java.io.IOException, ClassNotFoundException {
-      try { return Class.forName(described.getName(), false, Expression.class.getClassLoader()); }
+      // with the jars that the session was given
+      try { return Class.forName(described.getName(), false, Thread.currentThread().getContextClassLoader()); }
       catch (ClassNotFoundException primitive) { return super.resolveClass(described); }
     }
   }

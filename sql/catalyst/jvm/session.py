@@ -70,7 +70,14 @@ _OPTIONS = {
 def _dumper_class(gateway: Any) -> Any:
     """The constructor of Dumper.java, compiled once in a JVM: py4j knows classes by name only."""
     loader = gateway.jvm.java.lang.Thread.currentThread().getContextClassLoader()
-    for name in ("Parameters", "Collations", "Portable", "Outside", "Dumper"):  # each sees those before it
+    for name in (
+        "Parameters",
+        "Collations",
+        "Portable",
+        "Outside",
+        "Rewritten",
+        "Dumper",
+    ):  # each sees those before it
         compiler = gateway.jvm.org.codehaus.janino.SimpleCompiler()
         compiler.setParentClassLoader(loader)
         compiler.cook((Path(__file__).parent / f"{name}.java").read_text(encoding="utf-8"))
@@ -98,6 +105,8 @@ class Catalyst:
         # ${env:NAME} in a text would be what this process knows, told to whoever asks a query
         settings.set("spark.sql.variable.substitute", "false")
         self._dumper = self._new_dumper()
+        self.user: str = self._dumper.user()
+        self._say_constants("", "default")
 
     def _new_dumper(self) -> Any:
         gateway = self._context._gateway
@@ -145,12 +154,22 @@ class Catalyst:
         """Let later queries read a plan of the JVM, which nobody has analysed, by that name."""
         self._dumper.define(name, plan)
 
-    def use(self, before: list[str]) -> None:
-        """Let later queries leave out what stands before a relation's name; the longest first, '' last."""
+    def use(self, catalog: str, schema: str) -> None:
+        """Let later queries leave out what stands before a relation's name; '' where nothing is in use."""
+        both = [f"{catalog}.{schema}."] if catalog and schema else []
         given = self._jvm.java.util.ArrayList()
-        for one in before:
+        for one in (*both, *(f"{one}." for one in (catalog, schema) if one), ""):
             given.add(one.lower())
         self._dumper.use(given)
+        self._say_constants(catalog, schema)
+
+    def call_user(self, name: str) -> None:
+        """Let later queries say that by current_user()."""
+        self.user = name
+        self._say_constants("", "default")
+
+    def _say_constants(self, catalog: str, schema: str) -> None:
+        self._dumper.constants(self.user, catalog or "spark_catalog", schema)
 
     def register_function(self, name: str, types: list[Any], result: Any, aggregate: bool) -> bool:
         """Let later queries call the function, whose types are as `column_type` gives them.

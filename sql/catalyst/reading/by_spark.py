@@ -11,10 +11,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from dbsp.circuits.columns.calendar_intervals import CALENDAR_INTERVAL, holds_calendar
 from dbsp.circuits.columns.time_of_day import holds_time
 from dbsp.circuits.columns.variants.type import holds_variant
 from dbsp.circuits.expressions.nodes import Call
-from dbsp.circuits.expressions.vectors.calendar import CALENDAR_INTERVAL, holds_calendar
 from dbsp.circuits.functions.spark.expression import SparkExpression
 from dbsp.sql.catalyst.reading.query import Node, Query
 

@@ -19,9 +19,11 @@ def spark_error(
     later: Collection[str] = (),
     functions: Sequence[str] = (),
     own: str = "",
+    asked: bool = False,
 ) -> ProgramError:
     """error: as dumped. relations: columns by name of the tables and views defined so far; later: the names
-    of those below. functions: of the program. own: the name of the view or table that the text is of.
+    of those below. functions: of the program. own: the name of the view or table that the text is of. asked:
+    it is a query of what is stored.
     """
     if error["condition"].startswith("TABLE_OR_VIEW_NOT_FOUND"):
         name = error["parameters"]["relationName"].replace("`", "")
@@ -35,7 +37,7 @@ def spark_error(
         name = error["parameters"]["routineName"].replace("`", "").removeprefix("default.")
         message = _unknown_function(name, functions)
     else:
-        message = _message(source, text, error, relations, own)
+        message = _message(source, text, error, relations, own, asked)
     return source.error(text.place(_offset(text.text, error)), message)
 
 
@@ -52,7 +54,7 @@ def _offset(text: str, error: Node) -> int:
 
 
 def _message(
-    source: Source, text: Slice, error: Node, relations: Mapping[str, Sequence[str]], own: str
+    source: Source, text: Slice, error: Node, relations: Mapping[str, Sequence[str]], own: str, asked: bool
 ) -> str:
     condition, parameters = error["condition"], error["parameters"]
     if condition.startswith("TABLE_OR_VIEW_NOT_FOUND"):
@@ -63,7 +65,11 @@ def _message(
         )
     if condition.startswith("UNRESOLVED_COLUMN"):
         used = [own] if own in relations else _relations_in(source, text, relations)
-        return _unknown_column(parameters["objectName"].replace("`", ""), used, relations)
+        name = parameters["objectName"].replace("`", "")
+        last = name.rsplit(".", 1)[-1].lower()
+        if asked and last in _SYSTEM:
+            return f"unknown column '{name}'; {_ASKED.format(name=last)}"
+        return _unknown_column(name, used, relations)
     if condition == "PARSE_SYNTAX_ERROR":
         return f"syntax error at or near {parameters['error']}{parameters.get('hint', '')}"
     if condition == "MISSING_AGGREGATION":
@@ -82,6 +88,10 @@ _CURES = {
     "SYSTEM_TIME AS OF other.ts meets what a table held",
     "UNSUPPORTED_FEATURE.CHANGE_DATA_CAPTURE": "a view follows its tables' changes by itself, and its own "
     "are read by p.changes(view, since=n) and `dbsp changes`",
+    "AVRO_NOT_LOADED": "give its jar, as by --packages org.apache.spark:spark-avro_2.13:VERSION, or put it "
+    "among Spark's jars",
+    "PROTOBUF_": "messages of Protobuf are read by a table WITH (format = 'protobuf'), columns of them by a "
+    "function in Python: CREATE FUNCTION",
     "UNBOUND_SQL_PARAMETER": "write the value, or ${NAME} and --define NAME=value",
 }
 
@@ -103,10 +113,6 @@ _OF_RANDOM = {
     "reflect": "say it as a function in Python, by CREATE FUNCTION",
     "try_reflect": "say it as a function in Python, by CREATE FUNCTION",
 }
-_OF_SESSION = {
-    "version": "it is another after the next upgrade; write the text",
-    "current_timezone": "say the zone, as 'Europe/Berlin'",
-}
 
 
 _OF_A_DATE = "not supported in a view; make_timestamp(d, t) is of a date d"
@@ -120,7 +126,7 @@ def forbidden(name: str, why: str, written: str = "") -> str:
     if name == "cast":
         return f"a cast of TIME to TIMESTAMP {why}, whose date it is of: {_OF_A_DATE}"
     if why == "depends on the session":
-        cure = _OF_SESSION.get(name, "write the value, or ${NAME} for what the environment says at the start")
+        cure = "of a catalog alone nobody knows the schema: say USE catalog.schema"
     elif why == "reads the clock":
         cure = "now() and current_date() are the step's, in conditions and in a DEFAULT"
     elif name.startswith("input_file"):
@@ -138,6 +144,9 @@ _SYSTEM = {
     "rowtime": "rows of append-only tables have one, when they came; for others declare it: "
     "rowtime TIMESTAMP DEFAULT now()",
 }
+_ASKED = (
+    "views are made with it, and a query reads what they hold: let one select it, as SELECT *, {name} FROM t"
+)
 
 
 def _unknown_function(name: str, functions: Sequence[str]) -> str:

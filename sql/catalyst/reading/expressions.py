@@ -12,10 +12,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from dbsp.circuits.columns.calendar_intervals import CALENDAR_INTERVAL
 from dbsp.circuits.errors import ProgramError
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal, Variable
 from dbsp.circuits.expressions.registry import snake_case
-from dbsp.circuits.expressions.vectors.calendar import CALENDAR_INTERVAL
 from dbsp.circuits.functions.library import find
 from dbsp.circuits.functions.spark.expression import NAME
 from dbsp.sql.catalyst.reading.by_spark import given_to_spark, is_sparks

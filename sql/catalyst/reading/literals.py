@@ -10,9 +10,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from dbsp.circuits.columns.calendar_intervals import CALENDAR_INTERVAL
 from dbsp.circuits.columns.months import MONTHS
 from dbsp.circuits.expressions.nodes import Call, Literal
-from dbsp.circuits.expressions.vectors.calendar import CALENDAR_INTERVAL
 from dbsp.sql.plans.types import UnsupportedType
 
 _EPOCH = datetime(1970, 1, 1)

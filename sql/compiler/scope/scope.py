@@ -43,6 +43,7 @@ class Scope:
     code runs. notes: what of the text says nothing here. strict: where it says that state must be bounded.
     shows_key: see `sql/compiler/keys/shown.py`.
     shape: of a query whose literals may become parameters; then `parameters` are those that did.
+    constants: of the session that are read, by their functions.
     """
 
     source: Source
@@ -57,6 +58,7 @@ class Scope:
     shows_key: bool = False
     shape: Shape | None = None
     parameters: Mapping[str, Sequence[int]] | None = None
+    constants: set[str] = field(default_factory=set)
 
     def check_new_name(self, name: str, start: int) -> None:
         taken = {
@@ -96,6 +98,7 @@ class Scope:
                 self.names,
                 self.functions.names(),
                 own,
+                self.reading,
             )
         query = Query(
             self.source,
@@ -117,6 +120,7 @@ class Scope:
                 raise query.error(node, f"{node['name']} {SPECIAL_TIME}")
             message = forbidden(node["name"].lower(), node["why"], query.spelled(node))
             raise query.error(node, message)
+        self.constants.update(dumped.get("constants", ()))
         return query, {**dumped, "plan": inlined(dumped["plan"])}
 
     def constant(self, text: Slice) -> Plan | None:

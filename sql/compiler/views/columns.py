@@ -7,10 +7,8 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from dbsp.circuits.expressions.vectors.calendar import holds_calendar
 from dbsp.sql.compiler.scope.scope import Scope
 from dbsp.sql.plans.program import View
-from dbsp.sql.plans.schemas import Schema
 from dbsp.sql.plans.types import arrow_type, ddl
 from dbsp.sql.text.statements.create_view import CreateView
 from dbsp.sql.text.tokens import Slice
@@ -25,17 +23,6 @@ def check_named(scope: Scope, query: Slice, names: Sequence[str]) -> None:
         called = [known for known in scope.functions.in_python() if re.search(rf"\b{known}\(", name)]
         if called:
             message = f"column {number} calls '{called[0]}' and has no name; name it with AS"
-            raise scope.source.error(query.start, message)
-
-
-def check_visible(scope: Scope, query: Slice, name: str, schema: Schema) -> None:
-    """Raises ProgramError for what Spark has between expressions, and no file, client or program."""
-    for column in schema:
-        if holds_calendar(column.type):
-            message = (
-                f"column '{column.name}' of '{name}' is an INTERVAL of months and days, which Spark writes "
-                "nowhere; CAST it AS STRING, or keep it inside: in a LOCAL view, a WITH, a sub-query"
-            )
             raise scope.source.error(query.start, message)
 
 

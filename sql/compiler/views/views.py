@@ -23,7 +23,7 @@ from dbsp.sql.compiler.streams.select_stream import (
     is_streaming,
     words_of,
 )
-from dbsp.sql.compiler.views.columns import check_columns, check_named, check_visible
+from dbsp.sql.compiler.views.columns import check_columns, check_named
 from dbsp.sql.compiler.views.recursion import relations_in, too_early
 from dbsp.sql.compiler.views.recursive_views import Recursions
 from dbsp.sql.compiler.views.shown_order import shown_order
@@ -147,8 +147,6 @@ class Views:
             message = f"view '{name}' lists {len(names)} columns, its query has {len(dumped['names'])}"
             raise self.scope.source.error(start, message)
         written = renamed(plan(query, dumped["plan"]).plan, names)
-        if kind != "local":
-            check_visible(self.scope, text, name, written.schema)
         if arrival is not None:
             written = numbered_by_arrival(query, dumped["plan"], written, arrival)
         self.written[name], self.queries[name] = written, query

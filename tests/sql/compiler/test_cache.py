@@ -65,6 +65,15 @@ def test_what_a_program_depends_on_is_its_key(spark: Any) -> None:
     assert len(entries()) == 3
 
 
+def test_whose_process_it_is_matters_where_the_text_may_read_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = read("CREATE VIEW v AS SELECT 'users' AS u", "p.sql")
+    reading = [read(f"CREATE VIEW v AS SELECT {word} AS u", "p.sql") for word in ("USER()", "current_user")]
+    before = [cache._key(source, "UTC") for source in (other, *reading)]
+    monkeypatch.setenv("SPARK_USER", "another")
+    same = [cache._key(source, "UTC") == key for source, key in zip((other, *reading), before, strict=True)]
+    assert same == [True, False, False]
+
+
 def test_a_change_of_the_compiler_s_files_is_another_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

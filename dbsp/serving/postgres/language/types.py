@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from dbsp.circuits.columns import time_of_day
+from dbsp.circuits.columns.calendar_intervals import CALENDAR_INTERVAL
 
 BOOL, BYTEA, NAME, INT8, INT2, INT4, TEXT, OID, JSON = 16, 17, 19, 20, 21, 23, 25, 26, 114
 FLOAT4, FLOAT8, BPCHAR, VARCHAR, DATE, TIME, TIMESTAMP, TIMESTAMPTZ, NUMERIC = (
@@ -78,6 +79,8 @@ def oid_of(type_: pa.DataType) -> int:
     """The number of what stands for a type: json for what PostgreSQL has none, text for intervals."""
     if pt.is_decimal(type_):
         return NUMERIC
+    if type_ == CALENDAR_INTERVAL:
+        return TEXT
     return JSON if pt.is_nested(type_) else _ARROW.get(type_, TEXT)
 
 

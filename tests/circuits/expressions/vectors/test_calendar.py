@@ -6,9 +6,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from dbsp.circuits.columns.calendar_intervals import CALENDAR_INTERVAL
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call
-from dbsp.circuits.expressions.vectors.calendar import CALENDAR_INTERVAL, combined, intervals, parts_of
+from dbsp.circuits.expressions.vectors.calendar import combined, intervals, parts_of
 
 SUM = Call("add", (), CALENDAR_INTERVAL, options=(("evalMode", "ANSI"),))
 

@@ -11,7 +11,7 @@ import re
 from importlib import import_module
 from typing import Any
 
-FAMILIES = ("numbers", "texts", "times", "collections", "documents", "evaluated")
+FAMILIES = ("numbers", "texts", "times", "collections", "documents", "evaluated", "formats")
 
 # Groups of Spark's whose functions aren't scalar: they have their own operators.
 _NOT_SCALAR = {"agg_funcs", "window_funcs", "generator_funcs", "table_funcs"}

@@ -52,6 +52,8 @@ FUNCTIONS: dict[str, list[str]] = {
     "contains": ["contains(s, p)", "contains(b, b2)"],
     "conv": ["conv(s, 10, 16)", "conv(n, 16, 10)"],
     "crc32": ["crc32(s)"],
+    **{name: [f"{name}()"] for name in ("version", "current_user", "session_user", "user", "current_path")},
+    **{f"current_{of}": [f"current_{of}()"] for of in ("catalog", "database", "schema")},
     "decode": ["decode(b, 'utf-8')", "decode(encode(s, 'UTF-16'), 'UTF-16')", "decode(encode(s, 'utf-16le'), 'utf-16le')",
                "decode(encode(s, 'UTF-16BE'), 'UTF-16BE')", "decode(encode(s, 'UTF-32'), 'UTF-32')", "decode(b, 'ISO-8859-1')", "decode(unhex(hex(hex(s))), 'us-ascii')",
                "decode(k, 1, 'one', 2, p, NULL, 'none', s)", "decode(k, 1, 'one')"],

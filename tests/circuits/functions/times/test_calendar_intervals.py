@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dbsp.circuits.columns.calendar_intervals import CALENDAR_INTERVAL, read, spelled
 from dbsp.circuits.errors import EvaluationError
-from dbsp.circuits.expressions.vectors.calendar import CALENDAR_INTERVAL
-from dbsp.circuits.functions.times.calendar_intervals import read, spelled
 from tests.circuits.functions.calling import called
 from tests.oracles.against_spark import AgainstSpark
 

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.spark
 CALLS = [
     ("histogram_numeric(x, 4)", "x"), ("histogram_numeric(i, 3)", "i"),
     ("histogram_numeric(make_time(i, 30, 0.5), 4)", "i"),
+    ("histogram_numeric(make_time(i * 0 + 1, 30, 0.5), 4)", "i"),
     ("hll_sketch_agg(s)", "s"), ("hll_sketch_agg(i, 4)", "i"),
     ("hll_union_agg(z)", "z"), ("hll_union_agg(z, true)", "z"),
     ("theta_sketch_agg(i)", "i"), ("theta_sketch_agg(s, 5)", "s"), ("theta_union_agg(h)", "h"),
