@@ -21,6 +21,7 @@ from dbsp.evolution.given import Given, Holdings, Kept, changed_columns, compute
 from dbsp.evolution.known import Known, is_late_otherwise, known_before
 from dbsp.evolution.plan import DROPPED, FILLED, KEPT, NEW, Item, Plan
 from dbsp.evolution.rules import new_checks, new_rules
+from dbsp.sql.plans.collations import column_of
 from dbsp.sql.plans.program import Program
 from dbsp.state.records.commits import Commit
 from dbsp.state.records.identity import FORMAT, NUMBERED, Identity, identity_of
@@ -221,7 +222,11 @@ class Change:
             before = self.old.tables[name].fields
             added = [column for column in table.fields if column not in before]
             gone = [column for column in before if column not in table.fields]
-            other = [c for c in table.fields if c in before and before[c].type != table.fields[c].type]
+            other = [
+                c
+                for c in table.fields
+                if c in before and column_of(before[c]).ddl != column_of(table.fields[c]).ddl
+            ]
             wider = [c for c in other if is_wider(before[c].type, table.fields[c].type)]
             other = [c for c in other if c not in wider]
             said = [("with", added), ("without", gone), ("wider", wider), ("of another type", other)]

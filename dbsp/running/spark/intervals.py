@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.functions import expr
 
 from dbsp.circuits.columns.months import MONTHS, holds_months
+from dbsp.sql.plans.collations import without_collations
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.plans.types import UnsupportedType, arrow_type, ddl
 
@@ -34,7 +35,7 @@ def with_intervals(frame: DataFrame, types: Sequence[pa.DataType]) -> DataFrame:
 def _type(spark: object) -> pa.DataType:
     """Null for a type that nothing here is about."""
     try:
-        return arrow_type(spark)
+        return arrow_type(without_collations(spark))
     except UnsupportedType:
         return pa.null()
 
