@@ -8,6 +8,7 @@ from dbsp.evolution.comparison import Comparison
 from dbsp.evolution.given import is_wider
 from dbsp.evolution.plan import DROPPED, FILLED, KEPT, NEW, Item
 from dbsp.evolution.rules import new_checks
+from dbsp.sql.plans.collations import column_of
 from dbsp.state.records.manifest import Shown
 
 
@@ -25,7 +26,8 @@ def _tables(compared: Comparison) -> Iterator[Item]:
         before = compared.old.tables[name].fields
         added = [column for column in table.fields if column not in before]
         gone = [column for column in before if column not in table.fields]
-        other = [c for c in table.fields if c in before and before[c].type != table.fields[c].type]
+        shared = [c for c in table.fields if c in before]
+        other = [c for c in shared if column_of(before[c]).ddl != column_of(table.fields[c]).ddl]
         wider = [c for c in other if is_wider(before[c].type, table.fields[c].type)]
         other = [c for c in other if c not in wider]
         said = [("with", added), ("without", gone), ("wider", wider), ("of another type", other)]

@@ -20,6 +20,7 @@ from dbsp.circuits.errors import DataError, did_you_mean
 from dbsp.circuits.operators.inputs.rules import Rules
 from dbsp.rows.casting import Refused, cast_array, first_refused
 from dbsp.rows.literals import array_of
+from dbsp.sql.plans.collations import arrow_field
 from dbsp.sql.plans.types import ddl
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ SHAPES = "a list of dicts or tuples, a pyarrow Table or RecordBatch, or an objec
 
 def arrow_schema(relation: Table | View | Evaluable) -> pa.Schema:
     """Its columns as Arrow fields."""
-    return pa.schema([pa.field(field.name, field.type, field.nullable) for field in relation.schema])
+    return pa.schema(map(arrow_field, relation.schema))
 
 
 def whole_rows(table: Table, rows: object, timezone: str = "UTC", retracted: bool = False) -> pa.RecordBatch:

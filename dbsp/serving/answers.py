@@ -12,7 +12,6 @@ from starlette.responses import Response
 from dbsp.circuits.errors import DataError, Error, NotKept, ProgramError, StateError
 from dbsp.serving.formats import JSON, NotAcceptable
 from dbsp.sql.plans.schemas import Schema
-from dbsp.sql.plans.types import ddl
 from dbsp.views.changes import UnknownView
 
 log = logging.getLogger("dbsp")
@@ -33,7 +32,7 @@ def json_response(value: object, status: int = 200, headers: Mapping[str, str] |
 
 def columns_of(schema: Schema) -> list[dict[str, object]]:
     """Names and types, for JSON."""
-    return [{"name": one.name, "type": ddl(one.type).upper(), "nullable": one.nullable} for one in schema]
+    return [{"name": one.name, "type": one.ddl.upper(), "nullable": one.nullable} for one in schema]
 
 
 def answer_to(error: Exception, root: object) -> Response:

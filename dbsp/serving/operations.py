@@ -11,7 +11,7 @@ from dbsp.serving.answers import json_response
 from dbsp.serving.formats import ARROW, CSV, EVENTS, JSON, LINES, PARQUET, SHORT, TEXT
 from dbsp.serving.openapi.document import Document, Routes
 from dbsp.serving.openapi.subjects import Subject
-from dbsp.serving.openapi.types import Json, value_schema
+from dbsp.serving.openapi.types import Json, column_schema
 from dbsp.serving.reads import FORMS, WORDS, Handler
 from dbsp.serving.subscriptions import FORMS as CHANGES
 from dbsp.sql.plans.program import Program, View
@@ -153,7 +153,7 @@ def _described(_: Subject) -> Json:
 
 def _columns(view: View) -> list[Json]:
     return [
-        _asked(field.name, value_schema(field.type, False, given=True), f"Rows whose {field.name} is this")
+        _asked(field.name, column_schema(field, False, given=True), f"Rows whose {field.name} is this")
         for field in view.schema
         if field.name not in WORDS
     ]

@@ -17,7 +17,8 @@ from dbsp.circuits.segments.chunk import Chunk
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.rows.sorting import sort_rows
 from dbsp.sql.plans.calls import SortOrder
-from dbsp.sql.plans.schemas import Field, Schema
+from dbsp.sql.plans.collations import column_of
+from dbsp.sql.plans.schemas import Schema
 from dbsp.views.html import SHOWN, html_table
 from dbsp.views.indexes.index import FEW, Bound
 from dbsp.views.indexes.order_index import Order, Ordered, ordered
@@ -99,7 +100,7 @@ class Contents:
             >>> [(column.name, str(column.type)) for column in p["turnover"].columns]
             [('buyer', 'string'), ('total', 'int64')]
         """
-        return tuple(Field(field.name, field.type, field.nullable) for field in self.schema)
+        return tuple(map(column_of, self.schema))
 
     def batch(self) -> pa.RecordBatch:
         """Every row as often as it is there, in the order of the view's ORDER BY, without one in none.

@@ -251,13 +251,16 @@ def _as_of(query: Query, node: Node) -> Relation:
 
 
 def _set_operation(query: Query, node: Node) -> Relation:
+    kind = node["op"].lower() + (" all" if node["o"]["isAll"] else "")
+    if not all(query.is_a_value({"t": column[2]}) for column in node["k"][0]["out"]):
+        cure = f"number equal rows by row_number() on both sides, and say {kind.upper().split()[0]}"
+        raise query.refuse(node, f"{kind.upper()} along a collation; {cure}", node["op"].upper())
     left, right = (normalized_columns(query, node, plan(query, child).plan) for child in node["k"])
     schema, ids = output(query, node)
     if not schema:
         left, right = (without_columns(side).plan for side in (left, right))
         schema, ids = left.schema, (-1,)
     schema = with_windows(schema, declared_windows(left.schema), declared_windows(right.schema))
-    kind = node["op"].lower() + (" all" if node["o"]["isAll"] else "")
     return Relation(SetOperation(left, right, kind, schema), ids)
 
 

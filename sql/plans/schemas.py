@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from dbsp.circuits.expressions.nodes import Column
+from dbsp.sql.plans.types import ddl
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +31,20 @@ class Windows:
 @dataclass(frozen=True, slots=True)
 class Field:
     """window: of the column's values, where they are those of windows; it follows from what they are made of,
-    so it is no part of what a plan is.
+    so it is no part of what a plan is. collated: of a table or a view, the type as Spark DDL where a text in
+    it is compared by a collation; a plan has texts, and keys of them.
     """
 
     name: str
     type: pa.DataType
     nullable: bool = True
     window: Windows | None = field(default=None, compare=False)
+    collated: str = ""
+
+    @property
+    def ddl(self) -> str:
+        """The type as Spark has it."""
+        return self.collated or ddl(self.type)
 
 
 Schema = tuple[Field, ...]

@@ -76,7 +76,7 @@ def _struct(spark: Any, of: Callable[[Any], pa.DataType]) -> pa.DataType:
 _INSTEAD = {
     "interval": "of months and days; INTERVAL YEAR TO MONTH and INTERVAL DAY TO SECOND are columns' types",
     "time(": "finer than a microsecond; TIME(6) is the finest that columns have",
-    "string collate": "declare STRING, and say x COLLATE name where it is compared; show CAST(x AS STRING)",
+    "string collate": "its texts are compared by a collation; CAST it AS STRING, where bytes may be compared",
     "void": "CAST what is NULL in it",
 }
 

@@ -38,7 +38,9 @@ class CheckClause:
 
 @dataclass(frozen=True, slots=True)
 class ColumnDefinition:
-    """computed: of what, within parentheses. checks: those that stand beside it."""
+    """computed: of what, within parentheses. checks: those that stand beside it. collation: of texts whose
+    type says none.
+    """
 
     name: str
     type: Slice
@@ -50,6 +52,7 @@ class ColumnDefinition:
     watermark: Slice | None = None
     computed: Slice | None = None
     checks: tuple[CheckClause, ...] = ()
+    collation: Slice | None = None
 
     @property
     def is_filled(self) -> bool:

@@ -3,7 +3,7 @@
 COMMENT 'text'                               says nothing to a machine
 TBLPROPERTIES (...), PARTITIONED BY (...), CLUSTER BY (...), CLUSTERED BY (...) INTO n BUCKETS,
 WITH SCHEMA ..., SCHEDULE ..., FOREIGN KEY   ignored, with a note: they change no row
-WITH ROW FILTER, MASK, UNIQUE, other collations   refused: they would
+WITH ROW FILTER, MASK, UNIQUE, the collation of a view's constants   refused: they would
 """
 
 from __future__ import annotations
@@ -52,9 +52,10 @@ def stored_clause(cursor: Cursor) -> Token | None:
     if cursor.accept("DEFAULT", "COLLATION"):
         collation = cursor.name("a collation")
         if collation.upper != "UTF8_BINARY":
-            cursor.fail(
-                f"not supported yet: collation {collation.text}; texts compare as UTF8_BINARY", collation
+            cure = (
+                f"say x COLLATE {collation.text} where texts are compared, or declare columns of a table so"
             )
+            cursor.fail(f"not supported yet: DEFAULT COLLATION {collation.text} of a view; {cure}", collation)
         return first
     for words, why in _IGNORED.items():
         if cursor.accept(*words):

@@ -19,7 +19,8 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructT
 from dbsp.circuits.columns.calendar_intervals import holds_calendar
 from dbsp.circuits.columns.outside import from_outside, outside_type, to_outside, to_spark, without_months
 from dbsp.circuits.columns.variants.type import OUTSIDE, PLAIN, holds_variant
-from dbsp.running.spark.intervals import columns_ddl, kind_of, with_integers, with_intervals
+from dbsp.running.spark.intervals import columns_ddl, kind_of, quoted, with_integers, with_intervals
+from dbsp.sql.plans.collations import column_of, without_collations
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.plans.types import arrow_type
 
@@ -33,7 +34,19 @@ def to_frame(spark: SparkSession, rows: pa.RecordBatch) -> DataFrame:
     if any(map(holds_variant, types)):
         ddl = columns_ddl(Field(name, without_months(t)) for name, t in zip(given.names, types, strict=True))
         frame = frame.mapInArrow(_As(_schema(given.names, types, OUTSIDE)), ddl)
-    return with_intervals(frame, types)
+    return with_collations(with_intervals(frame, types), map(column_of, rows.schema))
+
+
+def with_collations(frame: DataFrame, columns: Iterable[Field]) -> DataFrame:
+    """The frame, whose texts are compared as they are in the columns of these names."""
+    known = {column.name: column.collated for column in columns if column.collated}
+    if not known:
+        return frame
+    texts = (
+        f"CAST({quoted(name)} AS {known[name]}) AS {quoted(name)}" if name in known else quoted(name)
+        for name in frame.columns
+    )
+    return frame.selectExpr(*texts)
 
 
 def to_arrow(frame: DataFrame) -> pa.Table:
@@ -55,7 +68,7 @@ def _to_arrow(frame: DataFrame) -> pa.Table:
     fields = json.loads(frame.schema.json())["fields"]
     if '"variant"' not in json.dumps([field["type"] for field in fields]):
         return frame.toArrow()
-    types, names = [arrow_type(field["type"]) for field in fields], frame.columns
+    types, names = [arrow_type(without_collations(field["type"])) for field in fields], frame.columns
     plain = _schema(names, types, PLAIN)
     numbered = [f"c{i}" for i in range(len(names))]  # a query's columns may have one name
     ddl = columns_ddl(map(Field, numbered, plain.types))

@@ -17,6 +17,7 @@ from pyspark.sql.functions import expr
 
 from dbsp.circuits.columns.calendar_intervals import CALENDAR_INTERVAL, holds_calendar
 from dbsp.circuits.columns.months import MONTHS, holds_months
+from dbsp.sql.plans.collations import without_collations
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.plans.types import UnsupportedType, ddl, literal_type
 
@@ -38,7 +39,7 @@ def with_intervals(frame: DataFrame, types: Sequence[pa.DataType]) -> DataFrame:
 def kind_of(spark: object) -> pa.DataType:
     """Null for a type that nothing here is about."""
     try:
-        return literal_type(spark)
+        return literal_type(without_collations(spark))
     except UnsupportedType:
         return pa.null()
 

@@ -12,7 +12,7 @@ from dbsp.circuits.columns.calendar_intervals import CALENDAR_INTERVAL
 from dbsp.circuits.columns.months import MONTHS
 from dbsp.circuits.columns.variants.type import VARIANT
 from dbsp.sql.plans.program import Table
-from dbsp.sql.plans.schemas import Schema
+from dbsp.sql.plans.schemas import Field, Schema
 from dbsp.sql.plans.types import ddl
 
 Json = dict[str, Any]
@@ -26,7 +26,7 @@ def row_schema(schema: Schema) -> Json:
     """Of a view's rows: each has all columns."""
     return {
         "type": "object",
-        "properties": {field.name: value_schema(field.type, field.nullable) for field in schema},
+        "properties": {field.name: column_schema(field, field.nullable) for field in schema},
         "required": [field.name for field in schema],
     }
 
@@ -41,7 +41,7 @@ def given_schema(table: Table, marks: Mapping[str, Json]) -> Json:
         "type": "object",
         "properties": {
             **{
-                field.name: value_schema(field.type, field.nullable or field.name in filled, given=True)
+                field.name: column_schema(field, field.nullable or field.name in filled, given=True)
                 for field in table.schema
             },
             **marks,
@@ -55,9 +55,14 @@ def key_schema(table: Table) -> Json:
     """Of rows that are deleted: keys are enough of a table that has them."""
     columns = {field.name.lower(): field for field in table.schema}
     keys = [columns[name.lower()] for name in table.primary_key] or list(table.schema)
-    properties = {field.name: value_schema(field.type, field.nullable, given=True) for field in table.schema}
+    properties = {field.name: column_schema(field, field.nullable, given=True) for field in table.schema}
     required = [field.name for field in keys if not field.nullable]
     return {"type": "object", "properties": properties, "required": required}
+
+
+def column_schema(field: Field, nullable: bool, given: bool = False) -> Json:
+    """Of a column's value; see `value_schema`."""
+    return {**value_schema(field.type, nullable, given), "description": field.ddl.upper()}
 
 
 def value_schema(type_: pa.DataType, nullable: bool = True, given: bool = False) -> Json:

@@ -21,6 +21,7 @@ from dbsp.circuits.operators.emission.trigger import Trigger
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.progress.waterline import CLOCK, Amount
 from dbsp.circuits.traces.layout import Layout
+from dbsp.sql.plans.collations import arrow_field
 from dbsp.sql.plans.program import Insert, Program, Table
 
 
@@ -245,7 +246,7 @@ def _described(circuit: Circuit, i: int) -> Held:
 def _columns(table: Table) -> Columns:
     names = [column.name for column in table.schema]
     given = Columns(
-        _written(pa.schema([pa.field(one.name, one.type, one.nullable) for one in table.schema])),
+        _written(pa.schema(map(arrow_field, table.schema))),
         table.primary_key,
         _declared(table, names),
         {names[one.column]: digest(one.value) for one in table.defaults},

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 
 from dbsp.circuits.expressions.nodes import Column, Expression
 from dbsp.sql.catalyst.arrival.arrived import Arrived, arrival_of, with_arrival
-from dbsp.sql.catalyst.arrival.first_last import extreme, is_extreme, without_arrival
+from dbsp.sql.catalyst.arrival.first_last import SHOWN, extreme, is_extreme, without_arrival
 from dbsp.sql.catalyst.arrival.lists import is_list, listed
 from dbsp.sql.catalyst.reading.query import Node, Query
 from dbsp.sql.plans.calls import AggregateCall
@@ -20,19 +21,21 @@ def by_arrival(
 
     node: the first one that asks for first or last. in_order: the calls of which the values' order is seen.
     Lists of an input without arrival stay in the order of values. Raises ProgramError where first or last
-    are of such an input.
+    are of such an input, of which the least of equal texts is shown.
     """
     extremes = {i for i, call in enumerate(calls) if is_extreme(call)}
     lists = {i for i, call in enumerate(calls) if is_list(call) and i in in_order}
+    shown = {i for i, call in enumerate(calls) if call.function == SHOWN}
     arrived: Arrived | None = None
     if extremes:
         arrived = with_arrival(query, node, input_)
-    elif lists:
+    elif lists or shown:
         arrived = arrival_of(query, input_)
     if arrived is None:
-        return input_, list(calls), lambda column: column
+        bare = (replace(call, function="min") if i in shown else call for i, call in enumerate(calls))
+        return input_, [*bare], lambda column: column
     made = []
     for i, call in enumerate(calls):
-        follows = extreme if i in extremes else listed if i in lists else None
+        follows = extreme if i in extremes | shown else listed if i in lists else None
         made.append(call if follows is None else follows(call, arrived.columns))
     return arrived.plan, made, without_arrival

@@ -16,13 +16,15 @@ from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
 from dbsp.circuits.operators.inputs.arrivals import ARRIVAL
 from dbsp.sql.plans.calls import AggregateCall
 
-_BY = {"first": "min_by", "last": "max_by"}
+# of texts that are equal by a collation: the first, where rows have an order of arrival
+SHOWN = "shown"
+_BY = {"first": "min_by", "last": "max_by", SHOWN: "min_by"}
 _VALUE = "value"
 
 
 def is_extreme(call: AggregateCall) -> bool:
     """Whether it is a first or a last."""
-    return call.function in _BY
+    return call.function in _BY and call.function != SHOWN
 
 
 def extreme(call: AggregateCall, arrival: Sequence[Column]) -> AggregateCall:

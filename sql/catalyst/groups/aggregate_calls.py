@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.variants.type import holds_variant
 from dbsp.circuits.expressions.nodes import Call, Expression, Literal
+from dbsp.sql.catalyst.arrival.first_last import SHOWN
 from dbsp.sql.catalyst.groups.collecting import READERS, Read, is_any_value
 from dbsp.sql.catalyst.reading.expressions import expression, normalized
 from dbsp.sql.catalyst.reading.literals import literal_value
@@ -48,6 +49,7 @@ _FUNCTIONS = {
     "Mode": "mode",
     "MaxBy": "max_by",
     "MinBy": "min_by",
+    "AnyValue": SHOWN,  # which any_value() is called by no more
     "First": "first",
     "Last": "last",
     "BitmapConstructAgg": "bitmap_construct_agg",

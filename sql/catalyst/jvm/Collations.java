@@ -1,5 +1,4 @@
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 
 import org.apache.spark.sql.catalyst.expressions.*;
@@ -12,37 +11,24 @@ import scala.collection.Iterator;
 /**
  * A plan whose columns have no collation: texts are kept as they are, and where Spark compares them by a collation, the
  * plan compares Spark's own keys of it (CollationKey), which are bytes in its order. An expression reads such a column by
- * a CAST to its type.
+ * a CAST to its type. A struct, an array or a map of such texts is kept and read so, too; a key of it is one of keys.
  *
- *   GROUP BY x           of its key; what is shown of x is that of the group's first row
+ *   GROUP BY x           of its key; what is shown of x is any_value(x), of equal texts
+ *   DISTINCT             GROUP BY of all columns; UNION, INTERSECT and EXCEPT are made of it and of joins
  *   max(x)               max_by(x, key of x), and so min(x)
  *   count(DISTINCT x), PARTITION BY x, ORDER BY x, a = b of a join        of keys
+ *
+ * What isn't known to follow from texts and keys keeps its type, and is refused for it.
  */
 public class Collations extends scala.runtime.AbstractPartialFunction {
-  /** By the number of an expression: what stands for an attribute that had a collation. */
-  private final HashMap known = new HashMap();
   /** Equalities are those of a join. */
   private boolean joins;
 
-  public static LogicalPlan plain(LogicalPlan plan) {
-    if (!compares(plan)) return plan;
-    Collations made = new Collations();
-    LogicalPlan plain = made.of(plan);
-    // what is shown has the type that it has
-    List shown = new ArrayList();
-    boolean any = false;
-    Iterator it = plan.output().iterator();
-    while (it.hasNext()) {
-      Attribute one = (Attribute) it.next();
-      Expression read = made.read(one);
-      any |= read != one;
-      shown.add(read == one ? one : alias(read, one));
-    }
-    return any ? new Project(seq(shown), plain) : plain;
-  }
+  public static LogicalPlan plain(LogicalPlan plan) { return compares(plan) ? new Collations().of(plan) : plan; }
 
   /** Whether anything in a plan has a collation. */
   private static boolean compares(LogicalPlan plan) {
+    if (holds(plan.output())) return true;
     Iterator it = plan.expressions().iterator();
     while (it.hasNext()) if (holds((Expression) it.next())) return true;
     it = plan.children().iterator();
@@ -50,16 +36,23 @@ public class Collations extends scala.runtime.AbstractPartialFunction {
     return false;
   }
 
+  private static boolean holds(scala.collection.immutable.Seq output) {
+    Iterator it = output.iterator();
+    while (it.hasNext()) if (within(((Attribute) it.next()).dataType())) return true;
+    return false;
+  }
+
   private static boolean holds(Expression e) {
     boolean isTyped = !(e instanceof WindowSpecDefinition || e instanceof WindowFrame || e instanceof SpecialFrameBoundary);
-    if (isTyped && e.resolved() && has(e.dataType())) return true;
+    if (isTyped && e.resolved() && within(e.dataType())) return true;
+    if (e instanceof ScalarSubquery && compares((LogicalPlan) ((ScalarSubquery) e).plan())) return true;
     Iterator it = e.children().iterator();
     while (it.hasNext()) if (holds((Expression) it.next())) return true;
     return false;
   }
 
   /** Whether it is a text that is compared by a collation. */
-  public static boolean has(DataType t) { return t instanceof StringType && !t.equals(DataTypes.StringType); }
+  private static boolean has(DataType t) { return t instanceof StringType && t.json().startsWith("\"string collate"); }
 
   /** Whether it is one, or has one in it. */
   public static boolean within(DataType t) {
@@ -71,17 +64,41 @@ public class Collations extends scala.runtime.AbstractPartialFunction {
     return false;
   }
 
+  /** The type without collations. */
+  private static DataType bare(DataType t) {
+    if (has(t)) return DataTypes.StringType;
+    if (t instanceof ArrayType) return new ArrayType(bare(((ArrayType) t).elementType()), ((ArrayType) t).containsNull());
+    if (t instanceof MapType) {
+      MapType map = (MapType) t;
+      return new MapType(bare(map.keyType()), bare(map.valueType()), map.valueContainsNull());
+    }
+    if (!(t instanceof StructType)) return t;
+    StructField[] fields = ((StructType) t).fields(), made = new StructField[fields.length];
+    for (int i = 0; i < fields.length; i++)
+      made[i] = new StructField(fields[i].name(), bare(fields[i].dataType()), fields[i].nullable(), fields[i].metadata());
+    return new StructType(made);
+  }
+
   private LogicalPlan of(LogicalPlan p) {
+    boolean compared = holds(p.output());
+    if (compared && p instanceof Distinct) p = new Aggregate(p.output(), p.output(), ((Distinct) p).child(), scala.Option.empty());
+    if (compared && p instanceof Intersect && !((Intersect) p).isAll())
+      return of(org.apache.spark.sql.catalyst.optimizer.ReplaceIntersectWithSemiJoin$.MODULE$.apply(p));
+    if (compared && p instanceof Except && !((Except) p).isAll())
+      return of(org.apache.spark.sql.catalyst.optimizer.ReplaceExceptWithAntiJoin$.MODULE$.apply(p));
     List children = new ArrayList();
     boolean changed = false;
     Iterator it = p.children().iterator();
     while (it.hasNext()) {
       LogicalPlan child = (LogicalPlan) it.next();
       LogicalPlan made = of(child);
+      // rows of EXCEPT ALL and INTERSECT ALL have the type that they are counted by
+      if (compared && (p instanceof Intersect || p instanceof Except)) made = typed(child.output(), made);
       changed |= made != child;
       children.add(made);
     }
     LogicalPlan q = changed ? (LogicalPlan) p.withNewChildren(seq(children).toIndexedSeq()) : p;
+    if (q instanceof LeafNode) return compared ? leaf(q) : q;
     if (q instanceof Aggregate) return aggregate((Aggregate) q);
     if (q instanceof Project) return new Project(named(((Project) q).projectList()), ((Project) q).child());
     if (q instanceof Window) {
@@ -89,33 +106,55 @@ public class Collations extends scala.runtime.AbstractPartialFunction {
       return new Window(named(w.windowExpressions()), keys(w.partitionSpec()), fixed(w.orderSpec()), w.child(), w.hint());
     }
     if (q instanceof Expand) return expand((Expand) q);
-    joins = q instanceof Join;
+    if (q instanceof Generate) return generate((Generate) q);
+    joins = q instanceof Join || q instanceof AsOfJoin;
     LogicalPlan made = (LogicalPlan) q.transformExpressionsUp(this);
     joins = false;
     return made;
   }
 
-  private LogicalPlan expand(Expand e) {
-    List output = new ArrayList();
-    Iterator it = e.output().iterator();
+  private LogicalPlan typed(scala.collection.immutable.Seq output, LogicalPlan plain) {
+    List made = new ArrayList();
+    Iterator it = output.iterator();
     while (it.hasNext()) {
       Attribute one = (Attribute) it.next();
-      Attribute text = has(one.dataType()) ? one.withDataType(DataTypes.StringType) : one;
-      output.add(text);
-      if (text != one && read(one) == one) known.put(Long.valueOf(one.exprId().id()), cast(text, one.dataType()));
+      made.add(within(one.dataType()) ? alias(read(one), one) : one);
     }
+    return new Project(seq(made), plain);
+  }
+
+  private static LogicalPlan leaf(LogicalPlan p) {
+    if (p instanceof org.apache.spark.sql.execution.LogicalRDD) {
+      org.apache.spark.sql.execution.LogicalRDD r = (org.apache.spark.sql.execution.LogicalRDD) p;
+      return new org.apache.spark.sql.execution.LogicalRDD(
+          texts(r.output()), r.rdd(), r.outputPartitioning(), r.outputOrdering(), r.isStreaming(), r.stream(),
+          (org.apache.spark.sql.classic.SparkSession) r.otherCopyArgs().head(), scala.Option.empty(), scala.Option.empty(), false);
+    }
+    if (p instanceof LocalRelation) {
+      LocalRelation r = (LocalRelation) p;
+      return new LocalRelation(texts(r.output()), r.data(), r.isStreaming(), r.stream());
+    }
+    if (!(p instanceof UnionLoopRef)) return p;
+    return new UnionLoopRef(((UnionLoopRef) p).loopId(), texts(p.output()), ((UnionLoopRef) p).accumulated());
+  }
+
+  private LogicalPlan expand(Expand e) {
     List projections = new ArrayList();
-    it = e.projections().iterator();
+    Iterator it = e.projections().iterator();
     while (it.hasNext()) {
       List made = new ArrayList();
       Iterator values = ((scala.collection.immutable.Seq) it.next()).iterator();
-      while (values.hasNext()) {
-        Expression value = fixed((Expression) values.next());
-        made.add(has(value.dataType()) ? text(value) : value);
-      }
+      while (values.hasNext()) made.add(text(fixed((Expression) values.next())));
       projections.add(seq(made));
     }
-    return new Expand(seq(projections), seq(output), e.child());
+    return new Expand(seq(projections), texts(e.output()), e.child());
+  }
+
+  private LogicalPlan generate(Generate g) {
+    Expression generator = fixed((Expression) g.generator());
+    boolean chooses = generator instanceof ExplodeBase || generator instanceof Inline || generator instanceof Stack;
+    if (chooses) generator = ofTexts(generator);
+    return new Generate((Generator) generator, g.unrequiredChildIndex(), g.outer(), g.qualifier(), texts(g.generatorOutput()), g.child());
   }
 
   private LogicalPlan aggregate(Aggregate a) {
@@ -123,7 +162,7 @@ public class Collations extends scala.runtime.AbstractPartialFunction {
     Iterator it = a.groupingExpressions().iterator();
     while (it.hasNext()) {
       Expression group = (Expression) it.next();
-      if (has(group.dataType())) compared.add(group);
+      if (within(group.dataType())) compared.add(group);
     }
     List made = new ArrayList();
     it = a.aggregateExpressions().iterator();
@@ -135,7 +174,7 @@ public class Collations extends scala.runtime.AbstractPartialFunction {
     return new Aggregate(keys(a.groupingExpressions()), named(seq(made)), a.child(), a.hint());
   }
 
-  /** With the text of a group's first row in the place of what is grouped by. */
+  /** With a text of the group in the place of what is grouped by. */
   private Expression first(Expression e, List compared) {
     if (e instanceof AggregateExpression) return e;
     for (int i = 0; i < compared.size(); i++) {
@@ -143,7 +182,7 @@ public class Collations extends scala.runtime.AbstractPartialFunction {
       if (!e.semanticEquals(group)) continue;
       CurrentOrigin$.MODULE$.set(group.origin());
       Expression text = text(group);
-      Expression found = cast(new First(text, false).toAggregateExpression(), group.dataType());
+      Expression found = cast(new AnyValue(text, false).toAggregateExpression(), group.dataType());
       CurrentOrigin$.MODULE$.reset();
       return found;
     }
@@ -161,17 +200,14 @@ public class Collations extends scala.runtime.AbstractPartialFunction {
     while (it.hasNext()) {
       Expression e = (Expression) it.next();
       if (e instanceof Attribute) {
-        Expression read = read((Attribute) e);
-        made.add(read == e ? e : ((Cast) read).child());
+        made.add(text((Attribute) e));
         continue;
       }
       Expression fixed = fixed(e);
-      if (e instanceof Alias && has(e.dataType()) && !isComputed(((Alias) fixed).child())) {
-        Alias given = (Alias) e;
-        Expression text = alias(text(((Alias) fixed).child()), given);
-        known.put(Long.valueOf(given.exprId().id()), cast(((Alias) text).toAttribute(), e.dataType()));
-        made.add(text);
-      } else made.add(fixed);
+      boolean any = e instanceof Alias && within(e.dataType()) && !(((Alias) fixed).child() instanceof WindowExpression);
+      CurrentOrigin$.MODULE$.set(any ? ((Alias) e).child().origin() : e.origin());
+      made.add(any ? alias(text(((Alias) fixed).child()), (Alias) e) : fixed);
+      CurrentOrigin$.MODULE$.reset();
     }
     return seq(made);
   }
@@ -192,30 +228,44 @@ public class Collations extends scala.runtime.AbstractPartialFunction {
 
   private Expression fixed(Expression e) { return (Expression) e.transformUp(this); }
 
-  private Expression read(Attribute one) {
-    Object read = has(one.dataType()) ? known.get(Long.valueOf(one.exprId().id())) : null;
-    return read == null ? one : (Expression) read;
+  private static Expression read(Attribute one) { return within(one.dataType()) ? cast(text(one), one.dataType()) : one; }
+
+  private static Attribute text(Attribute one) { return within(one.dataType()) ? one.withDataType(bare(one.dataType())) : one; }
+
+  private static scala.collection.immutable.Seq texts(scala.collection.immutable.Seq attributes) {
+    List made = new ArrayList();
+    Iterator it = attributes.iterator();
+    while (it.hasNext()) made.add(text((Attribute) it.next()));
+    return seq(made);
   }
 
-  /** What isn't known to follow from texts and keys stays as it is, and is refused for its type. */
-  private static boolean isComputed(Expression e) {
-    return e instanceof WindowExpression || e instanceof AggregateExpression;
-  }
-
-  /** Whether a cast stands between an aggregate and its window. */
+  /** Whether a cast stands between a function and its window. */
   private static boolean isCast(Expression e) {
-    return e instanceof Cast && ((Cast) e).child() instanceof AggregateExpression;
+    if (!(e instanceof Cast)) return false;
+    Expression of = ((Cast) e).child();
+    return of instanceof AggregateExpression || of instanceof WindowFunction;
+  }
+
+  /** Whether it only passes on what it is given, or asks whether it is there. */
+  private static boolean passes(Expression e) {
+    return e instanceof GetStructField || e instanceof GetArrayItem || e instanceof CreateNamedStruct || e instanceof CreateArray
+        || e instanceof Coalesce || e instanceof If || e instanceof CaseWhen || e instanceof IsNull || e instanceof IsNotNull
+        || e instanceof Size || e instanceof FrameLessOffsetWindowFunction || e instanceof NthValue;
   }
 
   /** An expression whose parts compare nothing by a collation any more. */
   private Expression bare(Expression e) {
     if (e instanceof AttributeReference) return read((Attribute) e);
-    if (e instanceof SortOrder && has(((SortOrder) e).child().dataType())) {
+    if (e instanceof ScalarSubquery) return subquery((ScalarSubquery) e);
+    // what reads a text by its type, to make that text of it
+    if (e instanceof Cast && !within(e.dataType()) && within(((Cast) e).child().dataType()) && isRead(((Cast) e).child(), e.dataType()))
+      return text(((Cast) e).child());
+    if (e instanceof SortOrder && within(((SortOrder) e).child().dataType())) {
       SortOrder by = (SortOrder) e;
       return new SortOrder(key(by.child()), by.direction(), by.nullOrdering(), scala.collection.immutable.Nil$.MODULE$);
     }
     if (e instanceof WindowExpression && isCast(((WindowExpression) e).windowFunction())) {
-      // the window is of the aggregate, and the cast of what it gives
+      // the window is of the function, and the cast of what it gives
       WindowExpression w = (WindowExpression) e;
       Cast of = (Cast) w.windowFunction();
       return cast(new WindowExpression(of.child(), w.windowSpec()), of.dataType());
@@ -224,45 +274,116 @@ public class Collations extends scala.runtime.AbstractPartialFunction {
       WindowSpecDefinition w = (WindowSpecDefinition) e;
       return new WindowSpecDefinition(keys(w.partitionSpec()), w.orderSpec(), w.frameSpecification());
     }
-    if (joins && e instanceof EqualTo && has(((EqualTo) e).left().dataType()))
+    if (joins && e instanceof EqualTo && within(((EqualTo) e).left().dataType()))
       return new EqualTo(key(((EqualTo) e).left()), key(((EqualTo) e).right()));
-    if (joins && e instanceof EqualNullSafe && has(((EqualNullSafe) e).left().dataType()))
+    if (joins && e instanceof EqualNullSafe && within(((EqualNullSafe) e).left().dataType()))
       return new EqualNullSafe(key(((EqualNullSafe) e).left()), key(((EqualNullSafe) e).right()));
+    if (passes(e)) {
+      Expression made = ofTexts(e);
+      return made == e ? e : within(e.dataType()) ? cast(made, e.dataType()) : made;
+    }
     return e instanceof AggregateExpression ? aggregated((AggregateExpression) e) : e;
+  }
+
+  private static Expression subquery(ScalarSubquery e) {
+    LogicalPlan of = (LogicalPlan) e.plan();
+    if (!compares(of)) return e;
+    Expression made = (Expression) e.withNewPlan(plain(of));
+    return within(e.dataType()) ? cast(made, e.dataType()) : made;
+  }
+
+  /** Of texts where it is of what has a collation. */
+  private static Expression ofTexts(Expression e) {
+    List made = new ArrayList();
+    boolean any = false;
+    Iterator it = e.children().iterator();
+    while (it.hasNext()) {
+      Expression child = (Expression) it.next();
+      any |= within(child.dataType());
+      made.add(text(child));
+    }
+    return any ? (Expression) e.withNewChildren(seq(made).toIndexedSeq()) : e;
   }
 
   private Expression aggregated(AggregateExpression e) {
     AggregateFunction f = e.aggregateFunction();
     Expression value = f.children().isEmpty() ? null : (Expression) f.children().head();
     if (f instanceof Count) return with(e, new Count(keys(f.children())), e.isDistinct());
-    if (f instanceof MaxBy && has(((MaxBy) f).orderingExpr().dataType()))
-      return with(e, new MaxBy(((MaxBy) f).valueExpr(), key(((MaxBy) f).orderingExpr())), e.isDistinct());
-    if (f instanceof MinBy && has(((MinBy) f).orderingExpr().dataType()))
-      return with(e, new MinBy(((MinBy) f).valueExpr(), key(((MinBy) f).orderingExpr())), e.isDistinct());
-    if (value == null || !has(value.dataType())) return e;
-    Expression text = text(value);
-    AggregateFunction made = null;
-    if (f instanceof Max) made = new MaxBy(text, key(value));
-    else if (f instanceof Min) made = new MinBy(text, key(value));
-    else if (f instanceof First) made = new First(text, ((First) f).ignoreNulls());
-    else if (f instanceof Last) made = new Last(text, ((Last) f).ignoreNulls());
-    return made == null ? e : cast(with(e, made, false), value.dataType());
+    if (f instanceof HyperLogLogPlusPlus) {
+      HyperLogLogPlusPlus h = (HyperLogLogPlusPlus) f;
+      return with(e, new HyperLogLogPlusPlus(key(h.child()), h.relativeSD(), 0, 0), e.isDistinct());
+    }
+    if (f instanceof MaxBy || f instanceof MinBy || f instanceof MaxMinByK) {
+      List made = new ArrayList();
+      for (int i = 0; i < f.children().size(); i++) {
+        Expression child = (Expression) f.children().apply(i);
+        made.add(i == 1 ? key(child) : text(child));
+      }
+      return typed(e, (AggregateFunction) f.withNewChildren(seq(made).toIndexedSeq()), e.isDistinct());
+    }
+    if (f instanceof PivotFirst && has(value.dataType())) return with(e, pivoted((PivotFirst) f), false);
+    if (value == null || !within(value.dataType())) return e;
+    if (f instanceof Max) return typed(e, new MaxBy(text(value), key(value)), false);
+    if (f instanceof Min) return typed(e, new MinBy(text(value), key(value)), false);
+    if (f instanceof CollectList && e.isDistinct()) return new ArrayDistinct(typed(e, (AggregateFunction) ofTexts(f), false));
+    boolean keeps = f instanceof First || f instanceof Last || f instanceof CollectList || f instanceof ListAgg && !e.isDistinct();
+    return keeps ? typed(e, (AggregateFunction) ofTexts(f), false) : e;
+  }
+
+  private static PivotFirst pivoted(PivotFirst f) {
+    List made = new ArrayList();
+    Iterator it = f.pivotColumnValues().iterator();
+    while (it.hasNext()) made.add(new CollationKey(new Literal(it.next(), f.pivotColumn().dataType())).eval(null));
+    return new PivotFirst(key(f.pivotColumn()), f.valueColumn(), seq(made), 0, 0);
+  }
+
+  /** Another function in an aggregate's place, of its type. */
+  private static Expression typed(AggregateExpression e, AggregateFunction f, boolean distinct) {
+    AggregateExpression made = with(e, f, distinct);
+    return within(e.dataType()) ? cast(made, e.dataType()) : made;
   }
 
   private static AggregateExpression with(AggregateExpression e, AggregateFunction f, boolean distinct) {
     return new AggregateExpression(f, e.mode(), distinct, e.filter(), e.resultId());
   }
 
-  private static Expression key(Expression e) { return has(e.dataType()) ? new CollationKey(e) : e; }
+  /** What has its order, and is compared by bytes; a map has none. */
+  private static Expression key(Expression e) {
+    if (has(e.dataType())) return new CollationKey(e);
+    if (!within(e.dataType()) || e.dataType() instanceof MapType) return e;
+    if (e.dataType() instanceof ArrayType) {
+      ArrayType of = (ArrayType) e.dataType();
+      NamedLambdaVariable element = new NamedLambdaVariable("x", of.elementType(), of.containsNull(),
+          NamedExpression$.MODULE$.newExprId(), new java.util.concurrent.atomic.AtomicReference());
+      return new ArrayTransform(e, new LambdaFunction(key(element), seq(java.util.Collections.singletonList(element)), false));
+    }
+    StructField[] fields = ((StructType) e.dataType()).fields();
+    List made = new ArrayList();
+    for (int i = 0; i < fields.length; i++) {
+      made.add(Literal$.MODULE$.apply(fields[i].name()));
+      made.add(key(new GetStructField(e, i, scala.Option.empty())));
+    }
+    Expression keys = new CreateNamedStruct(seq(made));
+    return new If(new IsNull(e), new Literal(null, keys.dataType()), keys);
+  }
 
   private static Expression cast(Expression e, DataType t) {
     return new Cast(e, t, scala.Option.empty(), EvalMode$.MODULE$.LEGACY());
   }
 
-  /** An expression that has a collation as a text without. What casts a text to it is that text. */
+  /** An expression without its collations. What casts a text to it is that text. */
   private static Expression text(Expression e) {
-    boolean casts = e instanceof Cast && ((Cast) e).child().dataType().equals(DataTypes.StringType);
-    return casts ? ((Cast) e).child() : cast(e, DataTypes.StringType);
+    if (!within(e.dataType())) return e;
+    DataType t = bare(e.dataType());
+    if (e instanceof Literal) return new Literal(((Literal) e).value(), t);
+    return isRead(e, t) ? ((Cast) e).child() : cast(e, t);
+  }
+
+  /** Whether it casts what has that type, which is without collations. */
+  private static boolean isRead(Expression e, DataType t) {
+    if (!(e instanceof Cast)) return false;
+    DataType of = ((Cast) e).child().dataType();
+    return of.equals(t) && !within(of);
   }
 
   private static Alias alias(Expression e, NamedExpression of) {

@@ -27,7 +27,8 @@ import scala.collection.Iterator;
  * Catalyst's plan of one query as JSON. Compiled at run time by the Janino that Spark ships, so the language is
  * Java 7 without generics inference: explicit loops and casts.
  *
- * {"types": [...], "names": [...], "forbidden": [...], "plan": node, null if it calls methods of Java} or {"error": {...}}
+ * {"types": [...], "names": [...], "forbidden": [...], "plan": node, null if it calls methods of Java} or {"error": {...}};
+ * "shown" where the plan shows texts without their collations: the numbers of the columns' types, with them
  * plan node        {"op", "s", "out": [[name, id, type, nullable, metadata]], "k": children, "o": other fields}
  *                  "parameters" of those that were asked for; if STREAM is said, "streamed", the relations
  *                  that it is said of, and "twice", those of them that are read without it, too
@@ -473,6 +474,15 @@ public class Dumper {
       plan(Collations.plain(optimized((LogicalPlan) Rewritten.of(analyzed, constants)
           .transformAllExpressionsWithSubqueries(new ClockMarks(session.conf().get("spark.sql.session.timeZone"))))));
     else out.append("null");
+    if (Collations.within(analyzed.schema())) {
+      out.append(",\"shown\":[");
+      Iterator columns = analyzed.output().iterator();
+      for (boolean first = true; columns.hasNext(); first = false) {
+        if (!first) out.append(',');
+        out.append(type(((Attribute) columns.next()).dataType()));
+      }
+      out.append(']');
+    }
     out.append(",\"types\":[");
     for (int i = 0; i < typeList.size(); i++) { if (i > 0) out.append(','); out.append((String) typeList.get(i)); }
     out.append("]}");

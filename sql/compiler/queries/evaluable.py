@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from dbsp.circuits.errors import ProgramError
 from dbsp.sql.compiler.queries.query import query_source, scope_of
+from dbsp.sql.plans.collations import collated, without_collations
 from dbsp.sql.plans.schemas import Field, Schema
 from dbsp.sql.plans.types import UnsupportedType, arrow_type
 from dbsp.sql.text.tokens import Slice
@@ -64,12 +65,19 @@ def evaluable(
         raise refused
     fields = told["schema"]["fields"]
     try:
-        schema = tuple(Field(one["name"], _type(one["type"]), one["nullable"]) for one in fields)
+        schema = tuple(map(_field, fields))
     except UnsupportedType:
         raise refused from None
     spelled = tuple(_SPELLED.get(str(one["type"]), "{}") for one in fields)
     return Evaluable(text, timezone, schema, spelled, refused)
 
 
-def _type(spark: Any) -> pa.DataType:
-    return pa.string() if str(spark) in _SPELLED else arrow_type(spark)
+def _field(spark: Any) -> Field:
+    """spark: a field of a parsed `StructType.json()`."""
+    type_ = spark["type"]
+    if str(type_) in _SPELLED:
+        return Field(spark["name"], pa.string(), spark["nullable"])
+    # a text's collation is said of the field
+    around = collated({"type": "struct", "fields": [spark]})
+    own = around.removeprefix(f"struct<`{spark['name']}`: ").removesuffix(">")
+    return Field(spark["name"], arrow_type(without_collations(type_)), spark["nullable"], collated=own)

@@ -12,7 +12,6 @@ from dbsp.sql.compiler.cache import cached
 from dbsp.sql.compiler.queries.shapes import Plan, Shapes, plan_of
 from dbsp.sql.plans.program import Program, Table
 from dbsp.sql.plans.schemas import Schema
-from dbsp.sql.plans.types import ddl
 from dbsp.sql.text.literals.shape import Shape, shape_of
 from dbsp.sql.text.source import Source, as_it_is
 from dbsp.sql.text.tokens import Slice, tokens
@@ -131,7 +130,7 @@ def scope_of(
     scope = Scope(source, Catalyst(session, timezone), names, frozenset(), reading=True, shape=shape)
     types: dict[str, object] = {}
     for name, schema in relations.items():
-        spelled = [ddl(column.type) for column in schema]
+        spelled = [column.ddl for column in schema]
         for one in spelled:
             types[one] = types.get(one) or scope.catalyst.column_type(one)
         columns = [(c.name, types[one], c.nullable) for c, one in zip(schema, spelled, strict=True)]

@@ -19,6 +19,7 @@ from dbsp.sql.catalyst.reading.errors import forbidden, spark_error
 from dbsp.sql.catalyst.reading.query import Query
 from dbsp.sql.compiler.functions.known import Functions
 from dbsp.sql.compiler.scope.defined import ROW_ID, ROWTIME, Defined
+from dbsp.sql.plans.collations import collated, with_collation, without_collations
 from dbsp.sql.plans.nodes import Project
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field, Schema
@@ -168,17 +169,31 @@ class Scope:
         spark: list[tuple[str, Any, bool]] = []
         for column in statement.columns:
             type_ = self.column_type(column.type)
+            if column.collation is not None:
+                text = self.catalyst.column_type(f"STRING COLLATE {column.collation.text}")
+                if isinstance(text, dict):
+                    raise spark_error(self.source, column.collation, text["error"], {})
+                type_ = with_collation(type_, text)
             nullable = not (column.not_null or column.name in keys or column.default is not None)
             spark.append((column.name, type_, nullable))
             what = f"column '{column.name}' of '{statement.name}'"
             try:
-                fields.append(Field(column.name, arrow_type(type_), nullable))
+                kept = arrow_type(without_collations(type_))
+                fields.append(Field(column.name, kept, nullable, collated=collated(type_)))
             except UnsupportedType as error:
                 message = f"{what}: type {error} is not supported yet"
                 raise self.source.error(column.type.start, message) from None
             if isinstance(statement, CreateTable) and (coarse := coarse_time(type_)):
                 cure = f"nothing cuts what comes in; declare TIME, and CAST it AS {coarse.upper()} in a view"
                 raise self.source.error(column.type.start, f"{what} is {coarse.upper()}: {cure}")
+            is_recursive = isinstance(statement, CreateRecursiveView)
+            if fields[-1].collated and (column.name in keys or is_recursive):
+                use, one = ("of the PRIMARY KEY", "key") if column.name in keys else ("of a recursion", "row")
+                message = (
+                    f"{what} has a collation, by which texts that differ are one {one}, and is {use}; "
+                    f"declare STRING, and say {column.name} COLLATE name where it is compared"
+                )
+                raise self.source.error(column.type.start, message)
             # Spark compares no two of them
             if holds_variant(fields[-1].type) and (
                 column.name in keys or isinstance(statement, CreateRecursiveView)

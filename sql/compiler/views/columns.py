@@ -8,8 +8,9 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from dbsp.sql.compiler.scope.scope import Scope
+from dbsp.sql.plans.collations import collated, without_collations
 from dbsp.sql.plans.program import View
-from dbsp.sql.plans.types import arrow_type, ddl
+from dbsp.sql.plans.types import arrow_type
 from dbsp.sql.text.statements.create_view import CreateView
 from dbsp.sql.text.tokens import Slice
 
@@ -38,6 +39,9 @@ def check_columns(scope: Scope, view: View, statement: CreateView) -> None:
             message = f"column '{column.name}' of view '{view.name}' is always NULL of no type; CAST it"
             raise scope.source.error(statement.query.start, message)
     for column, declared in zip(view.schema, statement.types, strict=False):
-        if declared is not None and arrow_type(scope.column_type(declared)) != column.type:
-            given = f"declared {declared.text}, its query gives {ddl(column.type)}; CAST it"
+        wanted = None if declared is None else scope.column_type(declared)
+        if wanted is None or declared is None:
+            continue
+        if (arrow_type(without_collations(wanted)), collated(wanted)) != (column.type, column.collated):
+            given = f"declared {declared.text}, its query gives {column.ddl}; CAST it"
             raise scope.source.error(declared.start, f"column '{column.name}' of '{view.name}' is {given}")

@@ -27,8 +27,10 @@ from dbsp.sql.compiler.views.columns import check_columns, check_named
 from dbsp.sql.compiler.views.recursion import relations_in, too_early
 from dbsp.sql.compiler.views.recursive_views import Recursions
 from dbsp.sql.compiler.views.shown_order import shown_order
+from dbsp.sql.plans.collations import collated
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.program import UNSHOWN, Ordered, View
+from dbsp.sql.plans.schemas import Schema
 from dbsp.sql.rules import apply_rules
 from dbsp.sql.text.emission_clauses import resolved
 from dbsp.sql.text.expectations import checked
@@ -88,7 +90,7 @@ class Views:
         if statement.emit_final is not None and not view.emits_once:
             view = self._final(view, statement.emit_final, statement.start)
         self.scope.defined.views[view.name] = view
-        types = [dumped["types"][column[2]] for column in dumped["plan"]["out"]]
+        types = _types(dumped)
         if statement.arrival is not None:
             types.append("long")
         self.scope.catalyst.register(
@@ -178,7 +180,7 @@ class Views:
         )
         view = View(
             name,
-            written.schema,  # rules keep its columns, not all that is known of them
+            _collated(written.schema, dumped),  # rules keep its columns, not all that is known of them
             kind,
             optimized,
             retracts_nothing,
@@ -207,3 +209,18 @@ class Views:
                 "inner, left, semi or anti join, with the stream on the left; write such a join",
             )
         return plan
+
+
+def _collated(schema: Schema, dumped: Any) -> Schema:
+    """The columns with the collations that Spark shows them with. Columns that only order come last."""
+    if "shown" not in dumped:
+        return schema
+    shown = [collated(type_) for type_ in _types(dumped)]
+    shown += [""] * (len(schema) - len(shown))
+    return tuple(replace(column, collated=one) for column, one in zip(schema, shown, strict=True))
+
+
+def _types(dumped: Any) -> list[Any]:
+    """What Spark has the columns as."""
+    numbers = dumped.get("shown", [column[2] for column in dumped["plan"]["out"]])
+    return [dumped["types"][number] for number in numbers]

@@ -93,7 +93,7 @@ FORMS: Forms = {
         ("first", "complete", "last", "every", "rows", "late", "flagged"),
         silent=("location", "rate_only"),
     ),
-    Field: Form("field", ("name", "type", Default("nullable", True))),
+    Field: Form("field", ("name", "type", Default("nullable", True), Default("collated", ""))),
     # plans
     p.Scan: Form("scan", ("relation", "schema", Default("arrival", False), Default("rowtime", False))),
     p.Values: Form("values", ("rows", "schema")),

@@ -9,7 +9,6 @@ from dbsp.circuits.circuit import Circuit
 from dbsp.sql.plans.program import Program
 from dbsp.sql.plans.schemas import Field, Schema
 from dbsp.sql.plans.shown.paths import proofs
-from dbsp.sql.plans.types import ddl
 
 
 @dataclass(frozen=True)
@@ -93,5 +92,5 @@ def detail(program: Program, i: int) -> str:
 
 def spell_schema(schema: Schema) -> str:
     """`(id BIGINT NOT NULL, shop STRING)`."""
-    columns = [f"{f.name} {ddl(f.type).upper()}{'' if f.nullable else ' NOT NULL'}" for f in schema]
+    columns = [f"{f.name} {f.ddl.upper()}{'' if f.nullable else ' NOT NULL'}" for f in schema]
     return f"({', '.join(columns)})"

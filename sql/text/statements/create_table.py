@@ -158,13 +158,14 @@ def _clauses(
 ) -> tuple[str | None, dict[str, str], dict[str, str], dict[str, Slice], int | None]:
     """(format, options, properties, those that are intervals, where PARTITIONED BY stands).
 
-    columns: which it may add to.
+    columns: which it may add to, and which it says the collation of.
     """
     format_: str | None = None
     partitioned: int | None = None
     options: dict[str, str] = {}
     properties: dict[str, str] = {}
     intervals: dict[str, Slice] = {}
+    collation: Slice | None = None
     while cursor.next.kind != "end":
         if cursor.accept("USING") or (not cursor.sees(*_OF_HIVE) and cursor.accept("STORED", "AS")):
             format_ = _dotted(cursor)
@@ -177,12 +178,16 @@ def _clauses(
         elif cursor.sees("PARTITIONED", "BY"):
             partitioned = cursor.next.start
             _partitioned_by(cursor, columns)
+        elif cursor.accept("DEFAULT", "COLLATION"):
+            token = cursor.name("a collation")
+            collation = Slice(token.text, token.start)
         elif cursor.sees("AS"):
             cursor.fail("CREATE TABLE AS copies rows once; write CREATE VIEW, which is maintained")
         elif stored_clause(cursor) is None:
             cursor.fail(f"unknown clause {cursor.next}; a table has USING format, OPTIONS (...), WITH (...)")
     if options and format_ is None:
         cursor.fail("OPTIONS needs USING format")
+    columns[:] = (replace(column, collation=collation) for column in columns)
     return format_, options, properties, intervals, partitioned
 
 
