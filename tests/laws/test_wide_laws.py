@@ -115,7 +115,7 @@ CONSTRUCTS = (
         ") MINUS (SELECT",
     ),
     *(") INTERSECT ALL (", ") EXCEPT ALL (", "(?<=", "(?!", "(?>", ")?+", "r'"),
-    *("rowtime AS arrived", "window(arrived", "max(id)", "arrived >", " id"),
+    *("rowtime AS arrived", "window(arrived", "arrived >"),
 )
 
 
