@@ -17,6 +17,11 @@ def is_long() -> bool:
     return settings.default.max_examples > WHOLE
 
 
+def pool_of(count: int) -> int:
+    """How many programs a law draws from, each of which is compiled once."""
+    return 10_000 if is_long() else count
+
+
 def examples(count: int) -> Callable[[Any], Any]:
     """A law that draws `count` examples, and with a profile of more or fewer than WHOLE in proportion."""
     return settings(max_examples=max(1, count * settings.default.max_examples // WHOLE))

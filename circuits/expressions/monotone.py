@@ -94,7 +94,8 @@ def _of_mirrored(expression: Expression, bounds: Bounds) -> Bound | None:
 
 def _makes_nan(call: Call) -> bool:
     """Whether it may be NaN, the greatest, of a lesser number, or of NaN, which it would be the least for."""
-    constants = [float(a.value) for a in call.arguments if isinstance(a, Literal) and _is_number(a.type)]  # type: ignore[arg-type]
+    numbers = [a.value for a in call.arguments if isinstance(a, Literal) and _is_number(a.type)]
+    constants = [float(n) for n in numbers if n is not None]  # type: ignore[arg-type]
     if call.function in _ARITHMETIC and len(constants) < len(call.arguments) - 1:
         return True
     return not all(map(math.isfinite, constants)) or _decreasing_in(call) is not None

@@ -15,7 +15,7 @@ from dbsp.testing.bags import arrow_values, identity, same_rows
 from dbsp.testing.choices import Seeded
 from dbsp.testing.programs import in_process
 from tests.generators.programs import Column, Program, View, table
-from tests.generators.random_arrival import draw_by_arrival
+from tests.generators.random_arrival import draw_by_arrival, draw_upsert
 from tests.generators.strategies import Delta, Row, Run, seeded_run
 from tests.laws import laws
 from tests.laws.laws import WAYS, Case, Running, Way
@@ -133,9 +133,11 @@ class Numbered:
                     wanted = identity(change.row)
                     self.rows[name].remove(next(r for r in self.rows[name] if identity(r[:-1]) == wanted))
 
-    def views(self, program: Program) -> dict[str, list[Row]]:
+    def views(self, program: Program) -> tuple[dict[str, list[Row]], dict[str, list[Row]]]:
+        """(of the views, of the targets) the rows."""
         numbered = tuple(replace(t, columns=(*t.columns, Column("n", "BIGINT"))) for t in TABLES)
-        return DuckDB().views(Program(numbered, program.views), self.rows)
+        oracle = DuckDB()
+        return oracle.views(Program(numbered, program.views), self.rows), oracle.upserted(program.upserts)
 
 
 def in_order(run: Run) -> Run:
@@ -153,7 +155,7 @@ def test_equal_to_duckdb(spark: Any, name: str, seed: int) -> None:
         for delta in in_order(seeded_run(seed, program, steps=5, most=8)):
             running.step(delta)
             numbered.apply(delta)
-            difference = same_rows(running.rows("v"), numbered.views(program)["v"])
+            difference = same_rows(running.rows("v"), numbered.views(program)[0]["v"])
             assert difference is None, difference
 
 
@@ -171,7 +173,8 @@ def test_laws(spark: Any, name: str) -> None:
 def test_random_queries(spark: Any, seed: int) -> None:
     choices = Seeded(seed)
     names = [each.name for each in TABLES]
-    program = Program(TABLES, tuple(draw_by_arrival(choices, f"v{i}", names) for i in range(6)))
+    views = tuple(draw_by_arrival(choices, f"v{i}", names) for i in range(6))
+    program = Program(TABLES, views, tuple(draw_upsert(choices, f"u{i}", names) for i in range(3)))
     case = Case.of(program, spark)
     for number, way in enumerate((Way(), WAYS["everything at once"])):
         numbered = Numbered()
@@ -179,8 +182,11 @@ def test_random_queries(spark: Any, seed: int) -> None:
             for delta in in_order(seeded_run(10 * seed + number, program, steps=5, most=6)):
                 running.step(delta)
                 numbered.apply(delta)
-                for name, expected in numbered.views(program).items():
-                    difference = same_rows(running.rows(name), expected)
+                expected, targets = numbered.views(program)
+                found = {name: running.rows(name) for name in expected}
+                found |= {name: running.written(name) for name in targets}
+                for name, rows in (expected | targets).items():
+                    difference = same_rows(found[name], rows)
                     assert difference is None, f"{program.text}\n{name}: {difference}"
     laws.retracting_all_leaves_nothing(case, seeded_run(seed, program, steps=4, most=5))
 

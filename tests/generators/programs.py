@@ -28,12 +28,22 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """key: the PRIMARY KEY's columns; without it, a bag."""
+    """key: the PRIMARY KEY's columns; without it, a bag. timed: a view reads when its rows arrived."""
 
     name: str
     columns: tuple[Column, ...]
     key: tuple[str, ...] = ()
     append_only: bool = False
+    timed: bool = False
+
+    @property
+    def held(self) -> Table:
+        """With the column that rows have and nobody declares."""
+        return (
+            replace(self, columns=(*self.columns, Column("rowtime", "TIMESTAMP", False)))
+            if self.timed
+            else self
+        )
 
     @property
     def ddl(self) -> str:
@@ -70,14 +80,33 @@ class View:
 
 
 @dataclass(frozen=True)
+class Upsert:
+    """A standing UPSERT INTO a target of two numbers, the first its key. duckdb: the rows as they arrive."""
+
+    target: str
+    query: str
+    duckdb: str
+
+    @property
+    def ddl(self) -> str:
+        columns = "g BIGINT PRIMARY KEY, x BIGINT, __op STRING"
+        return f"CREATE TABLE {self.target} ({columns}) USING python; UPSERT INTO {self.target} {self.query};"
+
+
+@dataclass(frozen=True)
 class Program:
     tables: tuple[Table, ...]
     views: tuple[View, ...]
+    upserts: tuple[Upsert, ...] = ()
 
     @property
     def text(self) -> str:
         functions = [f"CREATE FUNCTION {function};" for function in self.sql_functions]
-        items = [*(t.ddl for t in self.tables), *functions, *(v.ddl for v in self.views)]
+        items = [
+            *(t.ddl for t in self.tables),
+            *functions,
+            *(each.ddl for each in (*self.views, *self.upserts)),
+        ]
         return declarations(view.query for view in self.views) + "\n".join(items) + "\n"
 
     @property

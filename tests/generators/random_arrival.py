@@ -1,4 +1,4 @@
-"""Random queries with first, last and lists, over what gives rows an order of arrival, beside DuckDB's.
+"""Random queries with first, last and lists, and UPSERTs, over what has an order of arrival, beside DuckDB's.
 
 In DuckDB a table's rows have their number as a column n, and a source's rows a list o, which orders them.
 """
@@ -9,8 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dbsp.testing.choices import Choices, chance
-from tests.generators.programs import View
+from tests.generators.programs import Upsert, View
 
+# rows that come of one, as by a table's union with itself, are in the order of their values
+_ORDER = "o, x NULLS FIRST"
 _CONDITIONS = ("x > 0", "x IS NOT NULL", "g <> 1", "x <= g")
 
 
@@ -37,21 +39,35 @@ def draw_by_arrival(choices: Choices, name: str, tables: Sequence[str]) -> View:
         if function == "listagg":
             texts[0].append(f"listagg(CAST(x AS STRING), ','){ours} AS c{i}")
             filtered = f" FILTER (WHERE {condition})" if condition else ""
-            texts[1].append(f"string_agg(CAST(x AS VARCHAR), ',' ORDER BY o){filtered} AS c{i}")
+            texts[1].append(f"string_agg(CAST(x AS VARCHAR), ',' ORDER BY {_ORDER}){filtered} AS c{i}")
             continue
         if function in ("list", "array_agg"):
             texts[0].append(f"{'collect_list' if function == 'list' else function}(x){ours} AS c{i}")
             known = " AND ".join([*both, "x IS NOT NULL"])
-            texts[1].append(f"coalesce(list(x ORDER BY o) FILTER (WHERE {known}), []) AS c{i}")
+            texts[1].append(f"coalesce(list(x ORDER BY {_ORDER}) FILTER (WHERE {known}), []) AS c{i}")
             continue
         texts[0].append(f"{function}(x){ours}{' IGNORE NULLS' if nulls else ''} AS c{i}")
-        texts[1].append(f"{function}(x ORDER BY o){f' FILTER (WHERE {theirs})' if theirs else ''} AS c{i}")
+        texts[1].append(
+            f"{function}(x ORDER BY {_ORDER}){f' FILTER (WHERE {theirs})' if theirs else ''} AS c{i}"
+        )
     by = " GROUP BY g" if keyed else ""
     queries = (
         f"SELECT {', '.join(text)} FROM ({inner}) q{by}"
         for text, inner in zip(texts, (source.ours, source.duckdb), strict=True)
     )
     return View(name, *queries)
+
+
+def draw_upsert(choices: Choices, target: str, tables: Sequence[str]) -> Upsert:
+    source = _source(choices, tables, depth=2)
+    key = choices.choice(["g", "coalesce(x, 0)"])
+    known = f" WHERE {key} IS NOT NULL" if key == "g" else ""
+    columns = f"SELECT CAST({key} AS BIGINT) AS g, CAST(x AS BIGINT) AS x FROM"
+    return Upsert(
+        target,
+        f"{columns} ({source.ours}) q{known}",
+        f"{columns} ({source.duckdb}) q{known} ORDER BY o, x DESC NULLS LAST",
+    )
 
 
 def _source(choices: Choices, tables: Sequence[str], depth: int) -> Ordered:

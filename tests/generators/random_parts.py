@@ -105,7 +105,7 @@ class Parts:
 
     def aggregate(self, columns: Sequence[Column]) -> Expr:
         drawn = self.plain_aggregate(columns)
-        # DuckDB's count_if of no row at all is NULL
+        # the oracle's count_if is a macro, which takes no FILTER
         bare = drawn.text.endswith(")") and "CAST" not in drawn.text and "count_if" not in drawn.text
         if bare and chance(self.choices, 5):
             return replace(drawn, text=f"{drawn.text} FILTER (WHERE {self.condition(columns)})")
@@ -144,7 +144,6 @@ class Parts:
     def rarer_aggregate(self, columns: Sequence[Column]) -> Expr:
         integers = [c for c in columns if c.type in _INTEGERS and c.exact and c.bound <= 1000]
         booleans = self.of(columns, "BOOLEAN")
-        # of NULLs alone, DuckDB's count_if is NULL
         options = [Expr(f"count_if(coalesce({self.condition(columns)}, false))", "BIGINT", 1000)]
         if booleans:
             name = self.choices.choice(booleans).name

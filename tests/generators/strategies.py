@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from hypothesis import strategies as st
@@ -47,9 +48,14 @@ class Contents:
         """Every row as often as it is there, in order of arrival."""
         return [row for row, weight in self.held[name].values() for _ in range(weight)]
 
-    def apply(self, delta: Delta) -> None:
+    def apply(self, delta: Delta, clock: datetime | None = None) -> None:
+        """clock: when the rows arrive."""
         for name, changes in delta.items():
             held = self.held[name]
+            if self.tables[name].timed:
+                came = [change.row for change in changes for _ in range(change.weight)]
+                held.update((number, ((*row, clock), 1)) for number, row in enumerate(came, len(held)))
+                continue
             places = _key_places(self.tables[name])
             totals = Counter({place: weight for place, (_, weight) in held.items()})
             for change in changes:

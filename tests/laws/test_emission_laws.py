@@ -14,7 +14,7 @@ from dbsp.sql.compiler.load import compile_program
 from dbsp.sql.plans.properties.keys import view_keys
 from dbsp.testing.bags import identity
 from dbsp.testing.choices import Seeded
-from tests.effort import examples
+from tests.effort import examples, pool_of
 from tests.generators.programs import Program, View, table
 from tests.generators.strategies import Change, Run, runs, seeded_program
 from tests.laws.laws import WAYS, Case, Running, Way, naive
@@ -22,7 +22,7 @@ from tests.oracles.emission import MINUTE, Clause, Model, triggered
 
 pytestmark = pytest.mark.spark
 
-POOL = 40
+POOL = pool_of(40)
 START = datetime(2024, 3, 1, 10, tzinfo=UTC)
 _COMPILED: dict[str, Any] = {}
 

@@ -12,14 +12,14 @@ from dbsp.circuits.progress.percentile import Percentile
 from dbsp.sql.compiler.load import compile_program
 from dbsp.testing.choices import Seeded
 from dbsp.testing.strategies import Drawn
-from tests.effort import examples
+from tests.effort import examples, pool_of
 from tests.generators.lateness import Annotated, Falling, draw_annotated, draw_drifting_run, surviving
 from tests.generators.strategies import runs, seeded_program
 from tests.laws.laws import ALWAYS, Case, Running, Way
 
 pytestmark = pytest.mark.spark
 
-POOL = 40
+POOL = pool_of(40)
 WAYS = {
     "as usual": Way(),
     "every run merged": Way(small=ALWAYS),

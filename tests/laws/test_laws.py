@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.effort import examples
+from tests.effort import examples, pool_of
 from tests.generators.strategies import pool, programs, runs, split
 from tests.laws import laws
 from tests.laws.laws import WAYS, Case, Way
@@ -16,7 +16,7 @@ from tests.oracles.oracle import DuckDB, Spark
 
 pytestmark = pytest.mark.spark
 
-POOL = 60
+POOL = pool_of(60)
 
 
 @pytest.fixture(scope="module")

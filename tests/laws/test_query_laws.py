@@ -15,13 +15,13 @@ from dbsp.queries.answer import answer
 from dbsp.queries.plans import Plans
 from dbsp.testing.bags import arrow_values, same_rows
 from dbsp.views.view import Contents as Held
-from tests.effort import examples
+from tests.effort import examples, pool_of
 from tests.generators.programs import Program, Table
 from tests.generators.python_functions import declarations
 from tests.generators.strategies import Contents, Row, pool, runs
 from tests.oracles.oracle import DuckDB, declared
 
-POOL = 60
+POOL = pool_of(60)
 
 
 @pytest.mark.spark

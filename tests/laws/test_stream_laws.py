@@ -17,14 +17,14 @@ from dbsp.sql.compiler.load import compile_program
 from dbsp.sql.plans.properties.keys import view_keys
 from dbsp.testing.choices import Seeded
 from dbsp.testing.strategies import Drawn
-from tests.effort import examples
+from tests.effort import examples, pool_of
 from tests.generators.lateness import Annotated, draw_drifting_run
 from tests.generators.streaming import draw_streams, streaming
 from tests.laws.laws import WAYS, Case, Running, naive
 
 pytestmark = pytest.mark.spark
 
-POOL = 30
+POOL = pool_of(30)
 
 
 @cache
@@ -85,7 +85,7 @@ def test_the_way_changes_no_byte_of_a_stream(spark: Any, way: str, data: st.Data
 
 
 def test_most_random_queries_are_streams(spark: Any) -> None:
-    assert sum(len(waiting(drawn(seed, spark)[1])) for seed in range(POOL)) > POOL
+    assert sum(len(waiting(drawn(seed, spark)[1])) for seed in range(30)) > 30
 
 
 HOURLY = """

@@ -14,7 +14,7 @@ from dbsp.circuits.steps.next_wakeup import next_due
 from dbsp.sql.compiler.load import compile_program
 from dbsp.testing.choices import Seeded
 from dbsp.testing.strategies import Drawn
-from tests.effort import examples
+from tests.effort import examples, pool_of
 from tests.generators.lateness import draw_annotated, surviving
 from tests.generators.programs import Program, View, table
 from tests.generators.programs import program as program_of
@@ -29,7 +29,7 @@ from tests.oracles.oracle import DuckDB, Spark
 
 pytestmark = pytest.mark.spark
 
-POOL = 40
+POOL = pool_of(40)
 
 
 @pytest.fixture(scope="module")

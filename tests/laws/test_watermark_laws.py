@@ -13,7 +13,7 @@ from dbsp.sql.plans.program import Program as Compiled
 from dbsp.testing.bags import same_rows
 from dbsp.testing.choices import Seeded
 from dbsp.testing.strategies import Drawn
-from tests.effort import examples
+from tests.effort import examples, pool_of
 from tests.generators.lateness import Annotated
 from tests.generators.programs import Column, Program, Table, View
 from tests.generators.strategies import Change, Run, seeded_program, split
@@ -24,7 +24,7 @@ from tests.oracles.oracle import DuckDB, Spark
 
 pytestmark = pytest.mark.spark
 
-POOL = 40
+POOL = pool_of(40)
 _COMPILED: dict[str, Compiled] = {}
 
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from dbsp.testing import assert_equals_spark
 from dbsp.testing.choices import Seeded
 from dbsp.testing.strategies import Drawn
-from tests.effort import examples, is_long
+from tests.effort import examples, pool_of
 from tests.generators.strategies import runs, split
+from tests.generators.temporal import draw_clocks
 from tests.generators.wide.functions import AGGREGATES, TEMPLATES
 from tests.generators.wide.patterns import OF_COLUMNS, OF_REGEXES, OF_TIMES
 from tests.generators.wide.programs import draw_wide_program
@@ -22,7 +23,7 @@ from tests.oracles.oracle import Spark
 
 pytestmark = pytest.mark.spark
 
-POOL = 10_000 if is_long() else 8  # programs, each of which is compiled once
+POOL = pool_of(8)
 KNOWN = st.integers(0, POOL - 1).map(lambda seed: draw_wide_program(Seeded(seed), views=3))
 
 
@@ -32,7 +33,8 @@ def test_incremental_equals_spark(spark: Any, data: st.DataObject) -> None:
     program = data.draw(KNOWN)
     run = data.draw(runs(program, steps=3, most=6))
     way = data.draw(st.sampled_from(list(WAYS.values())))
-    laws.incremental_equals_batch(Case.of(program, spark), run, Spark(spark), way)
+    clocks = draw_clocks(Drawn(data.draw), len(run))
+    laws.incremental_equals_batch(Case.of(program, spark), run, Spark(spark), way, clocks)
 
 
 @examples(4)
@@ -40,7 +42,8 @@ def test_incremental_equals_spark(spark: Any, data: st.DataObject) -> None:
 def test_other_laws(spark: Any, data: st.DataObject) -> None:
     program = data.draw(KNOWN)
     case, run = Case.of(program, spark), data.draw(runs(program))
-    laws.the_way_changes_no_byte(case, run, WAYS["everything at once"])
+    clocks = draw_clocks(Drawn(data.draw), len(run))
+    laws.the_way_changes_no_byte(case, run, WAYS["everything at once"], clocks)
     laws.retracting_all_leaves_nothing(case, run)
     laws.empty_gives_empty(case, run)
     laws.splitting_changes_nothing(case, run, data.draw(split(run)))
@@ -112,12 +115,13 @@ CONSTRUCTS = (
         ") MINUS (SELECT",
     ),
     *(") INTERSECT ALL (", ") EXCEPT ALL (", "(?<=", "(?!", "(?>", ")?+", "r'"),
+    *("rowtime AS arrived", "window(arrived", "arrived >"),
 )
 
 
 def test_every_construct_is_drawn() -> None:
     """Each call of the tables and each form of a relation, in some of the first few thousand programs."""
-    texts = [view.query for seed in range(3000) for view in draw_wide_program(Seeded(seed)).views]
+    texts = [view.query for seed in range(3300) for view in draw_wide_program(Seeded(seed)).views]
     templates = [text for each in (TEMPLATES, AGGREGATES) for known in each.values() for _, text in known]
     templates += [text for _, text in (*OF_REGEXES, *OF_COLUMNS, *OF_TIMES)]
     calls = {text.partition("{")[0].partition("(")[0] for text in templates if not text.startswith("{")}

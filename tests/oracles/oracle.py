@@ -12,7 +12,7 @@ import pyarrow as pa
 from dbsp.circuits.columns.outside import batch_to_outside
 from dbsp.running.spark.frames import to_arrow, to_frame
 from dbsp.testing.bags import arrow_values, normal
-from tests.generators.programs import Program, Table, View
+from tests.generators.programs import Program, Table, Upsert, View
 from tests.generators.python_functions import SCALARS, without_aggregates
 from tests.generators.strategies import Row
 from tests.generators.values import ARROW
@@ -35,6 +35,8 @@ CREATE MACRO window_starts(t, len, slide, shift) AS
       CAST(floor((epoch_us(t) - minutes(shift)) / minutes(slide)) AS BIGINT) * slide + shift - back)))
   END
 """
+# DuckDB's own is NULL of no row
+_COUNT_IF = "CREATE MACRO count_if(test) AS count(*) FILTER (WHERE test)"
 
 
 def arrow_rows(table: Table, rows: Iterable[Row]) -> pa.Table:
@@ -57,13 +59,14 @@ class DuckDB:
         self.connection = duckdb.connect(config={"threads": 1})
         self.connection.execute("SET TimeZone = 'UTC'")
         self.connection.execute(_WINDOW_STARTS)
+        self.connection.execute(_COUNT_IF)
         for name, (arguments, result, run) in SCALARS.items():
             self.connection.create_function(name, run, arguments, result, null_handling="special")  # type: ignore[arg-type]
 
     def views(self, program: Program, contents: Mapping[str, Sequence[Row]]) -> dict[str, list[Row]]:
         """Rows of every view that is an output."""
         for table in program.tables:
-            self.connection.register("loaded", _naive(arrow_rows(table, contents[table.name])))
+            self.connection.register("loaded", _naive(arrow_rows(table.held, contents[table.name])))
             self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {table.name} AS SELECT * FROM loaded")
             self.connection.unregister("loaded")
         for view in program.views:
@@ -73,6 +76,16 @@ class DuckDB:
                 query = query.replace(spark, there)
             self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {view.name} AS {query}")
         return {name: self._rows(name) for name in program.outputs}
+
+    def upserted(self, upserts: Sequence[Upsert]) -> dict[str, list[Row]]:
+        """Rows of their targets, of the tables of the last call: one row after the other goes in."""
+        for upsert in upserts:
+            self.connection.execute(
+                f"CREATE OR REPLACE TEMP TABLE {upsert.target} (g BIGINT PRIMARY KEY, x BIGINT)"
+            )
+            for row in self.connection.execute(upsert.duckdb).fetchall():
+                self.connection.execute(f"INSERT OR REPLACE INTO {upsert.target} VALUES (?, ?)", row)
+        return {upsert.target: self._rows(upsert.target) for upsert in upserts}
 
     def _rows(self, name: str) -> list[Row]:
         rows = self.connection.execute(f"SELECT * FROM {name}").fetchall()
@@ -91,7 +104,7 @@ class Spark:
     def views(self, program: Program, contents: Mapping[str, Sequence[Row]]) -> dict[str, list[Row]]:
         for table in program.tables:
             # DataFrames of Arrow tables map nested types as they are
-            frame = to_frame(self.session, declared(table, contents[table.name]))
+            frame = to_frame(self.session, declared(table.held, contents[table.name]))
             frame.createOrReplaceTempView(table.name)
         for function in program.sql_functions:
             self.session.sql(f"CREATE OR REPLACE TEMPORARY FUNCTION {function}")

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, columns_of, remap
-from dbsp.circuits.expressions.predicates import comparisons
+from dbsp.circuits.expressions.predicates import FLIPPED, comparisons, conjuncts
 from dbsp.sql.plans.calls import Change
 from dbsp.sql.plans.families import OneInput
 from dbsp.sql.plans.legal import at_fault, check_columns
@@ -42,7 +42,7 @@ class Filter(OneInput):
         return self.input.stream_key(relations)
 
     def asked_for(self, relations: Mapping[str, Set[int]]) -> Set[int]:
-        """never(σ[c] a) = never(a) ∪ {x : c has a conjunct x IS NOT NULL, or one that compares x}"""
+        """never(σ[c] a) = never(a) ∪ {x : c has a conjunct that is not true where x is NULL}"""
         return self.input.never_null(relations) | required(self.condition)
 
     def monotonic(self, relations: Mapping[str, Bounds]) -> Bounds:
@@ -68,13 +68,26 @@ class Filter(OneInput):
         return "filter " + spell(self.condition, self.input.schema)
 
 
+# a NULL argument makes them NULL
+_STRICT = {"equal_to", *FLIPPED, "not", "cast", "add", "subtract", "multiply", "unary_minus"}
+
+
 def required(condition: Expression | None) -> set[int]:
     """The columns without which the condition isn't true."""
-    compared = {e.index for pair in comparisons(condition) for e in pair if isinstance(e, Column)}
-    if not isinstance(condition, Call):
-        return compared
-    if condition.function == "and":
-        return compared.union(*map(required, condition.arguments))
-    if condition.function == "is_not_null" and isinstance(condition.arguments[0], Column):
-        return {condition.arguments[0].index}
-    return compared
+    found = {e.index for pair in comparisons(condition) for e in pair if isinstance(e, Column)}
+    return found.union(*map(_asked, conjuncts(condition)))
+
+
+def _asked(part: Expression) -> set[int]:
+    if isinstance(part, Call) and part.function == "is_not_null":
+        return _needed(part.arguments[0])
+    return _needed(part)
+
+
+def _needed(expression: Expression) -> set[int]:
+    """The columns without which it is NULL."""
+    if isinstance(expression, Column):
+        return {expression.index}
+    if not isinstance(expression, Call) or expression.function not in _STRICT:
+        return set()
+    return {index for argument in expression.arguments for index in _needed(argument)}

@@ -163,6 +163,15 @@ def test_what_may_be_nan_has_no_upper_bound() -> None:
     assert bound_of(mirrored(shifted), above) == (mirrored(shifted),)
 
 
+def test_what_may_be_null_has_none() -> None:
+    """As the argument of an aggregate with a FILTER."""
+    double = pa.float64()
+    x, nothing = Column(0, double), Literal(None, double)
+    chosen = Call("if", (Column(1, pa.bool_()), x, nothing), double, True)
+    for expression in (chosen, Call("add", (x, nothing), double, True, (ANSI,))):
+        assert bound_of(mirrored(expression), {~0: (mirrored(x),)}) is None
+
+
 SHIFTED = Call(
     "timestamp_add_interval", (T, Literal(timedelta(days=1), pa.duration("us"))), TIME, True, (BERLIN,)
 )

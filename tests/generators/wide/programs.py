@@ -48,14 +48,26 @@ def draw_wide_program(choices: Choices, views: int = 4, given: bool = False) -> 
     tables = tuple(_with_more(choices, draw_table(choices, f"t{n}")) for n in range(choices.integer(1, 2)))
     if given:
         tables = tuple(replace(table, columns=(*table.columns, *GIVEN)) for table in tables)
-    known = [Relation(t.name, t.columns) for t in tables]
+    else:
+        tables = tuple(replace(t, timed=t.append_only) for t in tables)
+    arrived = [_arrived(table) for table in tables if table.timed]
+    known = [Relation(t.name, t.columns) for t in tables if not t.timed] + [r for _, r in arrived]
     drawn = []
     for n in range(choices.integer(1, views)):
         view, relation = Wide(choices, known).view(f"v{n}")
         known.append(relation)
         drawn.append(view)
     drawn = [replace(v, duckdb=None, local=v is not drawn[-1] and chance(choices, 5)) for v in drawn]
-    return Program(tables, tuple(drawn))
+    return Program(tables, (*(view for view, _ in arrived), *drawn))
+
+
+def _arrived(table: Table) -> tuple[View, Relation]:
+    """In the table's place, its rows and when they arrived."""
+    name = f"{table.name}_arrived"
+    listed = ", ".join(column.name for column in table.columns)
+    query = f"SELECT {listed}, rowtime AS arrived FROM {table.name}"
+    columns = (*table.columns, Column("arrived", "TIMESTAMP", False))
+    return View(name, query, None, local=True), Relation(name, columns)
 
 
 def _with_more(choices: Choices, table: Table) -> Table:

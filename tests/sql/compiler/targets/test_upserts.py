@@ -1,10 +1,11 @@
-"""A standing UPSERT INTO: its target has of each key the row that came last, of those that are there."""
+"""A standing UPSERT INTO: its target is what DuckDB's is into which the rows that are there are upserted."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,6 +29,7 @@ CREATE TABLE of_bag (id INT PRIMARY KEY, units INT, __op STRING) USING noop;
 CREATE TABLE of_view (id INT PRIMARY KEY, units INT, __op STRING) USING noop;
 CREATE TABLE of_join (id INT PRIMARY KEY, units INT, __op STRING) USING noop;
 CREATE TABLE of_groups (id INT PRIMARY KEY, units BIGINT, __op STRING) USING noop;
+CREATE TABLE of_meeting (id INT PRIMARY KEY, name STRING, __op STRING) USING noop;
 CREATE TABLE written (id INT PRIMARY KEY, units BIGINT, __op STRING) USING noop;
 """
 PROGRAM = f"""{TABLES}
@@ -36,6 +38,7 @@ UPSERT INTO of_bag (units, id) SELECT units, id FROM bag;
 UPSERT INTO TABLE of_view SELECT * FROM large;
 UPSERT INTO of_join BY NAME SELECT b.units, k.id FROM bag b JOIN known k ON b.id = k.id;
 UPSERT INTO of_groups SELECT id, sum(units) FROM bag GROUP BY id;
+UPSERT INTO of_meeting SELECT STREAM o.id, k.name FROM orders o LEFT JOIN known k ON o.units = k.id;
 INSERT INTO written SELECT id, sum(units) FROM bag GROUP BY id;
 """
 rows = st.tuples(st.integers(0, 2), st.sampled_from([0, 1, 2, None]))
@@ -60,8 +63,27 @@ def held(p: Pipeline, target: str) -> dict[int, Any]:
     return found
 
 
-def last(rows: list[tuple[int, Any]]) -> dict[int, Any]:
-    return dict(rows)
+def last(rows: list[tuple[int, Any]], value: str = "INT") -> dict[int, Any]:
+    """What DuckDB has of them, upserted one after the other. value: its type."""
+    connection = duckdb.connect()
+    connection.execute(f"CREATE TABLE target (id INT PRIMARY KEY, value {value})")
+    for row in rows:
+        connection.execute("INSERT OR REPLACE INTO target VALUES (?, ?)", row)
+    return dict(connection.execute("SELECT * FROM target").fetchall())
+
+
+def meeting(known: list[tuple[int, str]], came: list[tuple[int, Any]]) -> list[tuple[int, str | None]]:
+    """What a stream's rows meet when they come, in their order, as DuckDB joins them."""
+    connection = duckdb.connect()
+    connection.execute(
+        "CREATE TABLE known (id INT, name VARCHAR); CREATE TABLE came (n INT, id INT, units INT)"
+    )
+    for row in known:
+        connection.execute("INSERT INTO known VALUES (?, ?)", row)
+    for n, (id_, units) in enumerate(came):
+        connection.execute("INSERT INTO came VALUES (?, ?, ?)", (n, id_, units))
+    join = "SELECT o.id, k.name FROM came o LEFT JOIN known k ON o.units = k.id ORDER BY o.n"
+    return connection.execute(join).fetchall()
 
 
 @examples(15)
@@ -69,9 +91,11 @@ def last(rows: list[tuple[int, Any]]) -> dict[int, Any]:
 def test_it_has_the_last_row_of_each_key(compiled: Program, steps: list[Any], partitions: int) -> None:
     ordered: list[tuple[int, Any]] = []
     there: list[tuple[int, Any]] = []
+    met: list[tuple[int, Any]] = []
     with Pipeline(compiled, runner="inline", partitions=partitions) as p:
-        p.insert("known", [(1, "a"), (2, "b")])
-        for came, going in steps:
+        for number, (came, going) in enumerate(steps):
+            known = [(1, f"a{number}"), (2, "b")]
+            p.upsert("known", known)
             gone = [there[at % len(there)] for at in going] if there else []
             gone = [row for at, row in enumerate(gone) if gone[:at].count(row) < there.count(row)]
             p.insert("orders", came)
@@ -83,6 +107,8 @@ def test_it_has_the_last_row_of_each_key(compiled: Program, steps: list[Any], pa
             for row in gone:
                 there.remove(row)  # the earliest
             assert held(p, "of_stream") == last([row for row in ordered if row[0] < 2])
+            met += meeting(known, came)
+            assert held(p, "of_meeting") == last(met, "VARCHAR")
             assert held(p, "of_bag") == last(there)
             assert held(p, "of_view") == last([row for row in there if row[1]])
             assert held(p, "of_join") == last([row for row in there if row[0]])

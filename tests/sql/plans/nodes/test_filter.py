@@ -27,7 +27,10 @@ def test_rows_of_which_it_is_true() -> None:
         (call("is_null", column(1), type_=BOOL), set()),
         (call("equal_null_safe", column(1), column(2), type_=BOOL), set()),
         (call("less_than", column(0), column(3), type_=BOOL), {0, 3}),
-        (call("less_than", call("add", column(0), literal(1)), column(3), type_=BOOL), {3}),
+        (call("less_than", call("add", column(0), literal(1)), column(3), type_=BOOL), {0, 3}),
+        (call("not", call("equal_to", column(1), literal(1), type_=BOOL), type_=BOOL), {1}),
+        (call("not", BOTH, type_=BOOL), set()),
+        (call("not", call("is_not_null", column(1), type_=BOOL), type_=BOOL), set()),
         (None, set()),
     ],
 )
