@@ -6,8 +6,8 @@ import pyarrow as pa
 
 from dbsp.circuits.allowance import may_go_on
 from dbsp.circuits.columns.arrow import retyped
-from dbsp.circuits.columns.broken_text import Wrapping, decoded, is_broken
-from dbsp.circuits.columns.json_text import described
+from dbsp.circuits.columns.forms.broken_text import Wrapping, decoded, is_broken
+from dbsp.circuits.columns.forms.json_text import described
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal, columns_of
 from dbsp.circuits.expressions.registry import Function, Value

@@ -16,9 +16,9 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.calendar_intervals import CALENDAR_INTERVAL
-from dbsp.circuits.columns.months import MONTHS
-from dbsp.circuits.columns.time_of_day import TIME
+from dbsp.circuits.columns.forms.calendar_intervals import CALENDAR_INTERVAL
+from dbsp.circuits.columns.forms.months import MONTHS
+from dbsp.circuits.columns.forms.time_of_day import TIME
 
 
 @dataclass(frozen=True)

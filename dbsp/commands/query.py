@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from dbsp.circuits.columns.arrow import concat
-from dbsp.circuits.columns.json_text import objects
-from dbsp.circuits.columns.outside import to_spark
+from dbsp.circuits.columns.forms.json_text import objects
+from dbsp.circuits.columns.forms.outside import to_spark
 from dbsp.circuits.columns.variants.type import holds_variant
 from dbsp.circuits.errors import ProgramError
 from dbsp.commands.history.reading import beside_a_writer, program_of, session_of

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.columns.json_text import described
+from dbsp.circuits.columns.forms.json_text import described
 from dbsp.circuits.errors import DataError
 from dbsp.circuits.expressions.nodes import Column
 from dbsp.circuits.traces.by_key import by_key

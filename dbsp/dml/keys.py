@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dbsp.circuits.columns.json_text import described
+from dbsp.circuits.columns.forms.json_text import described
 from dbsp.circuits.errors import DataError
 from dbsp.circuits.expressions.nodes import Column
 from dbsp.circuits.traces.zset import ZSet

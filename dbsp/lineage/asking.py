@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.columns.json_text import encode
+from dbsp.circuits.columns.forms.json_text import encode
 from dbsp.circuits.errors import Error
 from dbsp.circuits.expressions.nodes import Column
 from dbsp.circuits.steps.state import State

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.months import CALENDAR, MONTHS, holds_months
-from dbsp.circuits.columns.outside import from_outside, has_outside, outside_type
-from dbsp.circuits.columns.time_of_day import TIME
+from dbsp.circuits.columns.forms.months import CALENDAR, MONTHS, holds_months
+from dbsp.circuits.columns.forms.outside import from_outside, has_outside, outside_type
+from dbsp.circuits.columns.forms.time_of_day import TIME
 from dbsp.circuits.columns.variants.type import VARIANT
 
 _KINDS = (

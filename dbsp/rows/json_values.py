@@ -1,4 +1,4 @@
-"""JSON values read back: what `dbsp.circuits.columns.json_text` writes, as the same value of the same
+"""JSON values read back: what `dbsp.circuits.columns.forms.json_text` writes, as the same value of the same
 type."""
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from dbsp.circuits.columns.time_of_day import read_time
+from dbsp.circuits.columns.forms.time_of_day import read_time
 from dbsp.circuits.columns.variants.parsed import variant_of
 from dbsp.circuits.columns.variants.type import Variant
 from dbsp.rows.casting import kind

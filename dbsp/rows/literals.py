@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.months import LEAST, MONTHS, MOST
+from dbsp.circuits.columns.forms.months import LEAST, MONTHS, MOST
 from dbsp.circuits.columns.variants.binary import VERSION
 from dbsp.circuits.columns.variants.type import VARIANT, Variant
 from dbsp.rows.casting import Refused, kind, reason

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from dbsp.circuits.columns.time_of_day import read_time
+from dbsp.circuits.columns.forms.time_of_day import read_time
 from dbsp.circuits.columns.variants.parsed import parsed
 from dbsp.circuits.functions.times.interval_text import NoInterval, read
 from dbsp.rows.json_values import decode, read_moment

@@ -1,6 +1,6 @@
 """Rows as bytes, in the form that a client asks for, and back.
 
-JSON values are those of `dbsp.circuits.columns.json_text`; in CSV NULL is nothing, and the empty text "".
+JSON values are those of `circuits/columns/forms/json_text.py`; in CSV NULL is nothing, and the empty text "".
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.csv as pc_csv
 import pyarrow.parquet as pq
 
-from dbsp.circuits.columns.json_text import fields_of, objects
-from dbsp.circuits.columns.outside import batch_to_outside, to_spark
+from dbsp.circuits.columns.forms.json_text import fields_of, objects
+from dbsp.circuits.columns.forms.outside import batch_to_outside, to_spark
 from dbsp.circuits.errors import DataError
 
 JSON, LINES, CSV = "application/json", "application/x-ndjson", "text/csv"

@@ -24,8 +24,8 @@ import pyarrow.compute as pc
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from dbsp.circuits.columns.json_text import object_texts
-from dbsp.circuits.columns.outside import batch_to_outside
+from dbsp.circuits.columns.forms.json_text import object_texts
+from dbsp.circuits.columns.forms.outside import batch_to_outside
 from dbsp.circuits.errors import DataError, NotKept, StateError
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.pipeline.pipeline import Pipeline

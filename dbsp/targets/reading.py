@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from dbsp.circuits.columns.forms.outside import to_spark
 from dbsp.circuits.columns.hashing import hash_rows
-from dbsp.circuits.columns.outside import to_spark
 from dbsp.circuits.operators.emission.trigger import STATE
 from dbsp.circuits.segments.chunk import Chunk
 from dbsp.circuits.segments.segments import Segments

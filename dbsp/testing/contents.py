@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dbsp.circuits.columns.arrow import take
-from dbsp.circuits.columns.json_text import objects
-from dbsp.circuits.columns.outside import batch_to_outside
+from dbsp.circuits.columns.forms.json_text import objects
+from dbsp.circuits.columns.forms.outside import batch_to_outside
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.operators.inputs.arrivals import arrivals
 from dbsp.circuits.operators.inputs.formulas import Formulas

@@ -16,8 +16,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.months import LEAST, MONTHS, MOST
-from dbsp.circuits.columns.time_of_day import TIME
+from dbsp.circuits.columns.forms.months import LEAST, MONTHS, MOST
+from dbsp.circuits.columns.forms.time_of_day import TIME
 from dbsp.circuits.columns.variants.parsed import parsed
 from dbsp.circuits.columns.variants.type import VARIANT
 from dbsp.rows.casting import Refused

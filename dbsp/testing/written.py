@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from json.encoder import encode_basestring
 
-from dbsp.circuits.columns.json_text import encode, objects
+from dbsp.circuits.columns.forms.json_text import encode, objects
 from dbsp.circuits.progress.waterline import column_name
 from dbsp.commands.replays.files import rows_of
 from dbsp.commands.replays.steps import Advance, StepOfFile

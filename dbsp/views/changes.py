@@ -10,8 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from dbsp.circuits.columns.broken_text import listed
-from dbsp.circuits.columns.outside import batch_to_outside
+from dbsp.circuits.columns.forms.broken_text import listed
+from dbsp.circuits.columns.forms.outside import batch_to_outside
 from dbsp.circuits.errors import ProgramError
 from dbsp.circuits.segments.deferred import Deferred
 from dbsp.circuits.traces.zset import ZSet

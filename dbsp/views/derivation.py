@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.columns.json_text import objects
-from dbsp.circuits.columns.outside import batch_to_outside
+from dbsp.circuits.columns.forms.json_text import objects
+from dbsp.circuits.columns.forms.outside import batch_to_outside
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.rows.sorting import sort_rows
 

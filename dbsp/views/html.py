@@ -8,7 +8,7 @@ from html import escape
 import pyarrow as pa
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.json_text import encode, plain
+from dbsp.circuits.columns.forms.json_text import encode, plain
 
 SHOWN = 20
 _LONGEST = 200

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.columns.broken_text import listed
-from dbsp.circuits.columns.outside import batch_to_outside
+from dbsp.circuits.columns.forms.broken_text import listed
+from dbsp.circuits.columns.forms.outside import batch_to_outside
 from dbsp.circuits.errors import DataError
 from dbsp.circuits.expressions.nodes import Column
 from dbsp.circuits.segments.chunk import Chunk

@@ -9,7 +9,7 @@ judged of pairs: a left row has a match if it is the left half of a pair,
 
     a ⋉ b ON keys AND residual = a ⋉ π_a(a ⋈ b ON keys AND residual)
 
-Where the residual bounds an expression of a side by the other (`sql/plans/bands.py`), the side's
+Where the residual bounds an expression of a side by the other (`sql/plans/expressions/bands.py`), the side's
 trace is in its order, so that pairs are looked for within the bounds; but not where a key has one row at
 most: others may share that trace.
 """
@@ -32,7 +32,7 @@ from dbsp.circuits.traces.band import Band, ValueBand
 from dbsp.circuits.traces.interval_band import IntervalBand
 from dbsp.sql.lowering.context.lowering import Lowering
 from dbsp.sql.plans import nodes as p
-from dbsp.sql.plans.bands import interval_bounds, value_bounds
+from dbsp.sql.plans.expressions.bands import interval_bounds, value_bounds
 from dbsp.sql.plans.nodes.join import is_unique
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field, Schema, arrow_schema, columns_of_schema

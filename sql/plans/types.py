@@ -4,8 +4,8 @@
     STRING, CHAR, VARCHAR → string       DATE → date32                         BINARY → binary
     TIMESTAMP → timestamp(us, UTC)       TIMESTAMP_NTZ → timestamp(us)         BOOLEAN → bool
     INTERVAL DAY..SECOND → duration(us)  ARRAY, STRUCT, MAP → list_, struct, map_
-    INTERVAL YEAR..MONTH → MONTHS, see `dbsp.circuits.columns.months`
-    TIME(0) … TIME(6) → TIME, see `dbsp.circuits.columns.time_of_day`
+    INTERVAL YEAR..MONTH → MONTHS, see `dbsp.circuits.columns.forms.months`
+    TIME(0) … TIME(6) → TIME, see `dbsp.circuits.columns.forms.time_of_day`
     VARIANT → VARIANT, see `dbsp.circuits.columns.variants`
 
 Nested elements are nullable whatever Spark says: nullability is a column's, not a type's.
@@ -19,9 +19,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from dbsp.circuits.columns.calendar_intervals import CALENDAR_INTERVAL
-from dbsp.circuits.columns.months import MONTHS
-from dbsp.circuits.columns.time_of_day import TIME
+from dbsp.circuits.columns.forms.calendar_intervals import CALENDAR_INTERVAL
+from dbsp.circuits.columns.forms.months import MONTHS
+from dbsp.circuits.columns.forms.time_of_day import TIME
 from dbsp.circuits.columns.variants.type import VARIANT
 
 

@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from dbsp.circuits.columns.arrow import type_name
-from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.columns.forms.months import MONTHS
 from dbsp.circuits.errors import ProgramError
 from dbsp.circuits.expressions.nodes import Literal
 from dbsp.circuits.progress.percentile import Percentile

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.columns.forms.months import MONTHS
 from dbsp.circuits.errors import ProgramError
 from dbsp.commands.query import query_state
 from dbsp.pipeline.pipeline import Pipeline

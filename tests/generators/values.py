@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from dbsp.circuits.columns.months import MONTHS
-from dbsp.circuits.columns.time_of_day import TIME
+from dbsp.circuits.columns.forms.months import MONTHS
+from dbsp.circuits.columns.forms.time_of_day import TIME
 from dbsp.circuits.columns.variants.parsed import parsed
 from dbsp.circuits.columns.variants.type import VARIANT
 from dbsp.testing.choices import Choices, chance

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.circuits.columns.outside import batch_to_outside
+from dbsp.circuits.columns.forms.outside import batch_to_outside
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.lineage.explaining import Explaining
 from dbsp.lineage.held import Held

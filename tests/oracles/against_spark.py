@@ -18,8 +18,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from dbsp.circuits.columns.broken_text import decoded, listed
-from dbsp.circuits.columns.outside import to_spark
+from dbsp.circuits.columns.forms.broken_text import decoded, listed
+from dbsp.circuits.columns.forms.outside import to_spark
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call, Expression
 from dbsp.circuits.functions.evaluate import evaluate

@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from dbsp.circuits.columns.outside import batch_to_outside
+from dbsp.circuits.columns.forms.outside import batch_to_outside
 from dbsp.running.spark.frames import to_arrow, to_frame
 from dbsp.testing.bags import arrow_values, normal
 from tests.generators.programs import Program, Table, Upsert, View

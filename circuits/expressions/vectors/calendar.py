@@ -1,4 +1,4 @@
-"""Arithmetic of CalendarInterval, part by part (`circuits/columns/calendar_intervals.py`).
+"""Arithmetic of CalendarInterval, part by part (`circuits/columns/forms/calendar_intervals.py`).
 
 (m, d, µ) + (m′, d′, µ′) = (m + m′, d + d′, µ + µ′)
 """
@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import child_arrays, validity
-from dbsp.circuits.columns.calendar_intervals import CALENDAR_INTERVAL
+from dbsp.circuits.columns.forms.calendar_intervals import CALENDAR_INTERVAL
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.vectors.modes import checked
 from dbsp.circuits.expressions.vectors.numbers import Mask, Numbers, Vector

@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from dbsp.circuits.columns.arrow import child_arrays, validity
-from dbsp.circuits.columns.calendar_intervals import CALENDAR_INTERVAL, from_texts, texts
-from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.columns.forms.calendar_intervals import CALENDAR_INTERVAL, from_texts, texts
+from dbsp.circuits.columns.forms.months import MONTHS
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.registry import Value, kernel

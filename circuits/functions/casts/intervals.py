@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.months import LEAST, MONTHS, MOST
+from dbsp.circuits.columns.forms.months import LEAST, MONTHS, MOST
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.vectors import decimals

@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from dbsp.circuits.columns.arrow import type_name
-from dbsp.circuits.columns.calendar_intervals import CALENDAR_INTERVAL
-from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.columns.forms.calendar_intervals import CALENDAR_INTERVAL
+from dbsp.circuits.columns.forms.months import MONTHS
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.registry import Value, kernel
 from dbsp.circuits.expressions.vectors import decimals

@@ -30,7 +30,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.outside import from_outside, outside_type, to_outside
+from dbsp.circuits.columns.forms.outside import from_outside, outside_type, to_outside
 from dbsp.circuits.errors import EvaluationError
 
 STYLES = ("values", "arrow", "pandas")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import retyped
-from dbsp.circuits.columns.outside import from_outside, to_spark
+from dbsp.circuits.columns.forms.outside import from_outside, to_spark
 
 ROWS = 1 << 14  # of a request
 BYTES = 1 << 24

@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from dbsp.circuits.columns.arrow import child_arrays, fixed_values, validity
+from dbsp.circuits.columns.forms.months import MONTHS
 from dbsp.circuits.columns.hashing import byte_ranges, list_ranges
-from dbsp.circuits.columns.months import MONTHS
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.registry import Value
 from dbsp.circuits.expressions.vectors.numbers import Numbers

@@ -11,8 +11,8 @@ from datetime import timedelta
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.columns.calendar_intervals import CALENDAR_INTERVAL
-from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.columns.forms.calendar_intervals import CALENDAR_INTERVAL
+from dbsp.circuits.columns.forms.months import MONTHS
 from dbsp.circuits.expressions.nodes import Call, Literal
 from dbsp.circuits.expressions.registry import Value, kernel
 from dbsp.circuits.expressions.vectors.calendar import Parts, parts_of

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.columns.forms.months import MONTHS
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.registry import Value, kernel
 from dbsp.circuits.expressions.vectors import decimals

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from dbsp.circuits.columns.months import LEAST, MOST
+from dbsp.circuits.columns.forms.months import LEAST, MOST
 from dbsp.circuits.functions.times.time_zones import DAY, SECOND
 
 _UNITS = {"day": DAY, "hour": 3600 * SECOND, "minute": 60 * SECOND, "second": SECOND}

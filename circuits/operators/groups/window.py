@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import int64_array
-from dbsp.circuits.columns.json_text import described
+from dbsp.circuits.columns.forms.json_text import described
 from dbsp.circuits.columns.ranges import expand_ranges
 from dbsp.circuits.columns.sorting import SortKey, sort_rows
 from dbsp.circuits.errors import EvaluationError

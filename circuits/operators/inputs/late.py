@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dbsp.circuits.columns.arrow import take
+from dbsp.circuits.columns.forms.json_text import encode
 from dbsp.circuits.columns.hashing import hash_rows
-from dbsp.circuits.columns.json_text import encode
 from dbsp.circuits.expressions.monotone import Bound, Bounds
 from dbsp.circuits.operators.families import Changes, RowWise, Unchanged
 from dbsp.circuits.operators.operator import Context, Node, Reasons, Value, delta_of

@@ -16,9 +16,9 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
+from dbsp.circuits.columns.forms.json_text import described
 from dbsp.circuits.columns.grouping import group_rows
 from dbsp.circuits.columns.hashing import hash_rows
-from dbsp.circuits.columns.json_text import described
 from dbsp.circuits.errors import SharedKey
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.operators.families import Reader

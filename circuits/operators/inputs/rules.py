@@ -21,7 +21,7 @@ import pyarrow.types as pt
 
 from dbsp.circuits.columns.arrow import is_true, spread, take, validity
 from dbsp.circuits.columns.equality import equal_rows
-from dbsp.circuits.columns.json_text import described
+from dbsp.circuits.columns.forms.json_text import described
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Expression, columns_of
 from dbsp.circuits.functions.evaluate import evaluate

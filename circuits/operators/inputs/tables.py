@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import fixed_values, take
+from dbsp.circuits.columns.forms.json_text import described
 from dbsp.circuits.columns.groups import groups_of
-from dbsp.circuits.columns.json_text import described
 from dbsp.circuits.errors import AbsentRow, DataError, SharedKey
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.operators.distinct import weights_before

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dbsp.circuits.columns.arrow import concat, take
-from dbsp.circuits.columns.json_text import described
+from dbsp.circuits.columns.forms.json_text import described
 from dbsp.circuits.errors import AbsentRow, DataError, Error
 from dbsp.circuits.progress.waterline import column_name
 from dbsp.commands.replays.json_lines import read_json

@@ -18,7 +18,7 @@ import io
 from collections.abc import Iterator
 from json.encoder import encode_basestring
 
-from dbsp.circuits.columns.json_text import encode, fields_of, plain
+from dbsp.circuits.columns.forms.json_text import encode, fields_of, plain
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.sql.plans.program import DELETED, OP, STEP
 from dbsp.views.changes import Changes, ViewChanges

@@ -12,7 +12,7 @@ from itertools import islice, repeat
 import pyarrow as pa
 from sortedcontainers import SortedDict
 
-from dbsp.circuits.columns.json_text import fields_of
+from dbsp.circuits.columns.forms.json_text import fields_of
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.commands.shown.text_table import to_the_right

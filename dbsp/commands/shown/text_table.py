@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.json_text import fields_of
+from dbsp.circuits.columns.forms.json_text import fields_of
 
 if TYPE_CHECKING:
     from dbsp.pipeline.pipeline import Pipeline

@@ -16,7 +16,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, Row, SparkSession
 
-from dbsp.circuits.columns.outside import without_months
+from dbsp.circuits.columns.forms.outside import without_months
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import Error, StateError
 from dbsp.pipeline.spark.fed import Fed, spark_of

@@ -18,7 +18,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import col, lit
 
-from dbsp.circuits.columns.outside import outside_type
+from dbsp.circuits.columns.forms.outside import outside_type
 from dbsp.circuits.errors import DataError, Error, StateError
 from dbsp.circuits.segments.chunk import Chunk
 from dbsp.circuits.steps.reads import read_columns

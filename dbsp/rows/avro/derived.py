@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.time_of_day import TIME
+from dbsp.circuits.columns.forms.time_of_day import TIME
 from dbsp.circuits.errors import Error
 from dbsp.rows.changelogs import AFTER, BEFORE, ENVELOPE_OP
 

@@ -16,8 +16,14 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
-from dbsp.circuits.columns.calendar_intervals import holds_calendar
-from dbsp.circuits.columns.outside import from_outside, outside_type, to_outside, to_spark, without_months
+from dbsp.circuits.columns.forms.calendar_intervals import holds_calendar
+from dbsp.circuits.columns.forms.outside import (
+    from_outside,
+    outside_type,
+    to_outside,
+    to_spark,
+    without_months,
+)
 from dbsp.circuits.columns.variants.type import OUTSIDE, PLAIN, holds_variant
 from dbsp.running.spark.intervals import columns_ddl, kind_of, quoted, with_integers, with_intervals
 from dbsp.sql.plans.collations import column_of, without_collations

@@ -15,8 +15,8 @@ import pyarrow.types as pt
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import expr
 
-from dbsp.circuits.columns.calendar_intervals import CALENDAR_INTERVAL, holds_calendar
-from dbsp.circuits.columns.months import MONTHS, holds_months
+from dbsp.circuits.columns.forms.calendar_intervals import CALENDAR_INTERVAL, holds_calendar
+from dbsp.circuits.columns.forms.months import MONTHS, holds_months
 from dbsp.sql.plans.collations import without_collations
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.plans.types import UnsupportedType, ddl, literal_type

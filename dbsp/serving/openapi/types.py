@@ -1,4 +1,4 @@
-"""JSON Schema of rows: what `dbsp.circuits.columns.json_text` writes of each type."""
+"""JSON Schema of rows: what `dbsp.circuits.columns.forms.json_text` writes of each type."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.calendar_intervals import CALENDAR_INTERVAL
-from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.columns.forms.calendar_intervals import CALENDAR_INTERVAL
+from dbsp.circuits.columns.forms.months import MONTHS
 from dbsp.circuits.columns.variants.type import VARIANT
 from dbsp.sql.plans.program import Table
 from dbsp.sql.plans.schemas import Field, Schema

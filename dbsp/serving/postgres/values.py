@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from dbsp.circuits.columns import time_of_day
-from dbsp.circuits.columns.json_text import fields_of
+from dbsp.circuits.columns.forms import time_of_day
+from dbsp.circuits.columns.forms.json_text import fields_of
 from dbsp.circuits.functions.times.time_zones import time_zone
 from dbsp.serving.postgres.copying.statement import Copy
 from dbsp.serving.postgres.language.types import (

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Protocol
 
 import pyarrow as pa
 
-from dbsp.circuits.columns.time_of_day import rows_in_microseconds
+from dbsp.circuits.columns.forms.time_of_day import rows_in_microseconds
 from dbsp.circuits.errors import Error
 from dbsp.targets.databases.statements import Statements
 from dbsp.targets.outlet import Outlet, held

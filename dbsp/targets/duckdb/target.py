@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pyarrow as pa
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.time_of_day import TIME
+from dbsp.circuits.columns.forms.time_of_day import TIME
 from dbsp.sql.plans.schemas import Field
 from dbsp.targets.databases.database import Database, committed
 from dbsp.targets.databases.statements import Statements, target_name

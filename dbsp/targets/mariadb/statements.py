@@ -9,7 +9,7 @@ from typing import ClassVar
 import pyarrow as pa
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.time_of_day import TIME
+from dbsp.circuits.columns.forms.time_of_day import TIME
 from dbsp.sql.plans.program import DELETED, OP
 from dbsp.sql.plans.schemas import Field
 from dbsp.targets.databases.statements import Statements

@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.time_of_day import rows_in_microseconds
+from dbsp.circuits.columns.forms.time_of_day import rows_in_microseconds
 from dbsp.circuits.errors import Error
 from dbsp.sql.plans.program import DELETED
 from dbsp.targets.outlet import Outlet

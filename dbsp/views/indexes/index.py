@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 from sortedcontainers import SortedDict
 
-from dbsp.circuits.columns.broken_text import listed
-from dbsp.circuits.columns.outside import batch_to_outside
+from dbsp.circuits.columns.forms.broken_text import listed
+from dbsp.circuits.columns.forms.outside import batch_to_outside
 from dbsp.circuits.expressions.nodes import Column
 from dbsp.circuits.segments.chunk import Chunk
 from dbsp.circuits.traces.zset import ZSet

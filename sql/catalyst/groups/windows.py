@@ -13,7 +13,7 @@ from datetime import timedelta
 import pyarrow as pa
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.columns.forms.months import MONTHS
 from dbsp.circuits.expressions.nodes import Call, Expression, Literal
 from dbsp.circuits.operators.groups.windows.calls import Edge, Frame, Gathered
 from dbsp.circuits.operators.groups.windows.functions import FUNCTIONS

@@ -11,8 +11,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from dbsp.circuits.columns.calendar_intervals import CALENDAR_INTERVAL, holds_calendar
-from dbsp.circuits.columns.time_of_day import holds_time
+from dbsp.circuits.columns.forms.calendar_intervals import CALENDAR_INTERVAL, holds_calendar
+from dbsp.circuits.columns.forms.time_of_day import holds_time
 from dbsp.circuits.columns.variants.type import holds_variant
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.functions.spark.expression import SparkExpression

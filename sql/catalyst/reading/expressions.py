@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from dbsp.circuits.columns.calendar_intervals import CALENDAR_INTERVAL
+from dbsp.circuits.columns.forms.calendar_intervals import CALENDAR_INTERVAL
 from dbsp.circuits.errors import ProgramError
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal, Variable
 from dbsp.circuits.expressions.registry import snake_case

@@ -10,8 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from dbsp.circuits.columns.calendar_intervals import CALENDAR_INTERVAL
-from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.columns.forms.calendar_intervals import CALENDAR_INTERVAL
+from dbsp.circuits.columns.forms.months import MONTHS
 from dbsp.circuits.expressions.nodes import Call, Literal
 from dbsp.sql.plans.types import UnsupportedType
 

@@ -14,7 +14,7 @@ from typing import NoReturn
 import pyarrow as pa
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.time_of_day import holds_time
+from dbsp.circuits.columns.forms.time_of_day import holds_time
 from dbsp.circuits.columns.variants.type import VARIANT, holds_variant
 from dbsp.circuits.operators.emission.trigger import STATE
 from dbsp.circuits.traces.zset import WEIGHT

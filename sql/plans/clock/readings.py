@@ -106,7 +106,7 @@ def _days_of(unit: str) -> int | None:
 
 
 def _number(months: timedelta) -> int:
-    """See `circuits/columns/months.py`."""
+    """See `circuits/columns/forms/months.py`."""
     return months // timedelta(seconds=1)
 
 

@@ -9,10 +9,10 @@ from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Expression, remap
 from dbsp.circuits.progress.bounds import expanded
 from dbsp.sql.plans.calls import Change
+from dbsp.sql.plans.expressions.nulls import kept_columns
 from dbsp.sql.plans.families import OneInput
 from dbsp.sql.plans.legal import at_fault, check_columns, check_types
 from dbsp.sql.plans.nodes.project import columns_in, named_columns
-from dbsp.sql.plans.nulls import kept_columns
 from dbsp.sql.plans.plan import Plan, Position
 from dbsp.sql.plans.schemas import Key, Schema
 from dbsp.sql.plans.shown.spelling import spell

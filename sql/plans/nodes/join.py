@@ -11,8 +11,8 @@ from dbsp.circuits.expressions.mirror import taken
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Column, Expression, remap
 from dbsp.circuits.expressions.predicates import conjuncts
-from dbsp.sql.plans.bands import interval_bounds, value_bounds
 from dbsp.sql.plans.calls import Change
+from dbsp.sql.plans.expressions.bands import interval_bounds, value_bounds
 from dbsp.sql.plans.families import TwoInputs
 from dbsp.sql.plans.legal import at_fault, check_columns
 from dbsp.sql.plans.nodes.filter import required

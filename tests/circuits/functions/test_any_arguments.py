@@ -12,7 +12,7 @@ import pytest
 from hypothesis import settings
 from pyspark.errors import PySparkException
 
-from dbsp.circuits.columns.outside import to_spark
+from dbsp.circuits.columns.forms.outside import to_spark
 from dbsp.circuits.errors import Error, EvaluationError
 from tests.circuits.functions import any_arguments
 from tests.circuits.functions.catalogue import coverage

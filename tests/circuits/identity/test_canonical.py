@@ -9,7 +9,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.columns.forms.months import MONTHS
 from dbsp.circuits.identity.canonical import Default, Form, canonical_text, check_form
 
 

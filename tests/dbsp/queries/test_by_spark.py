@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from dbsp.circuits.allowance import Allowance
-from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.columns.forms.months import MONTHS
 from dbsp.circuits.errors import DataError, ProgramError
 from dbsp.queries.answer import answer, answer_or_hand_over, columns_of
 from dbsp.queries.plans import Plans

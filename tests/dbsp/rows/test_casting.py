@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.circuits.columns.months import CALENDAR, MONTHS
+from dbsp.circuits.columns.forms.months import CALENDAR, MONTHS
 from dbsp.rows.casting import Refused, cast_array, first_refused, kind, limits
 
 NUMBERS = {

@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from dbsp.circuits.columns.months import CALENDAR, MONTHS
+from dbsp.circuits.columns.forms.months import CALENDAR, MONTHS
 from dbsp.circuits.errors import DataError
 from dbsp.circuits.expressions.nodes import Column
 from dbsp.circuits.operators.inputs.defaults import Default

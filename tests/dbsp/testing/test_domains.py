@@ -7,7 +7,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.columns.forms.months import MONTHS
 from dbsp.rows.literals import array_of
 from dbsp.testing.choices import Seeded
 from dbsp.testing.domains import constants, edges, usual, value

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pyarrow as pa
 import pytest
 
-from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.columns.forms.months import MONTHS
 from dbsp.circuits.progress.waterline import Lateness
 from dbsp.commands.replays.files import read_file, rows_of
 from dbsp.commands.replays.steps import Advance, Change, StepOfFile

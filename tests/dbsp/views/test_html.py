@@ -8,7 +8,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.circuits.columns.json_text import encode, plain
+from dbsp.circuits.columns.forms.json_text import encode, plain
 from dbsp.views.html import html_table
 
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.columns.forms.months import MONTHS
 
 EDGES = [
     "2024-03-31T00:30:00", "2024-03-31T01:00:00", "2024-03-31T00:59:59.999999", "2024-10-27T00:30:00",

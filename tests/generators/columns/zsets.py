@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
+from dbsp.circuits.columns.forms.months import MONTHS
 from dbsp.circuits.columns.hashing import FOUR_BITS
-from dbsp.circuits.columns.months import MONTHS
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.testing.bags import identity
 from tests.generators.values import ARROW, DOMAINS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dbsp.sql.plans.nodes import Expand, Generate
-from tests.sql.recorded import check_refused, check_rows, nodes_of, plan_of
+from tests.sql.recorded import check_rows, nodes_of, plan_of
 
 TWO = "SELECT a, b AS e FROM t UNION ALL SELECT a, c FROM t"
 OUTER = (
@@ -53,7 +53,3 @@ def test_a_list_goes_as_its_elements_come() -> None:
     (generate,) = nodes_of(plan_of("SELECT k, explode(l) AS e FROM e"), Generate)
     assert [generate.input.schema[i].name for i in generate.kept] == ["k"]
     assert (generate.outer, generate.position, generate.fields) == (False, False, False)
-
-
-def test_refused() -> None:
-    check_refused("SELECT * FROM sql_keywords()", "15: not supported yet: generator function sql_keywords")

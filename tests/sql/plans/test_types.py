@@ -7,8 +7,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from dbsp.circuits.columns.calendar_intervals import CALENDAR_INTERVAL
-from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.columns.forms.calendar_intervals import CALENDAR_INTERVAL
+from dbsp.circuits.columns.forms.months import MONTHS
 from dbsp.sql.catalyst import Catalyst
 from dbsp.sql.plans.types import UnsupportedType, arrow_type, coarse_time, ddl, intervals_in, literal_type
 

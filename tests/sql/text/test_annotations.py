@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.columns.forms.months import MONTHS
 from dbsp.circuits.errors import ProgramError
 from dbsp.circuits.expressions.nodes import Call, Literal
 from dbsp.circuits.progress.percentile import Percentile

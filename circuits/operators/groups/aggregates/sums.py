@@ -27,7 +27,7 @@ from dbsp.circuits.columns.exact_sums import (
     to_double,
     to_int64,
 )
-from dbsp.circuits.columns.months import fitting
+from dbsp.circuits.columns.forms.months import fitting
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.operators.groups.aggregates.function import Accumulated
 from dbsp.circuits.operators.groups.state.accumulators import Accumulator, Digit, NarrowSum

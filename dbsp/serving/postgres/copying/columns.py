@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.months import MONTHS
-from dbsp.circuits.columns.time_of_day import TIME, read
+from dbsp.circuits.columns.forms.months import MONTHS
+from dbsp.circuits.columns.forms.time_of_day import TIME, read
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.nodes import Column as Input

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.types as pt
 
-from dbsp.circuits.columns import time_of_day
-from dbsp.circuits.columns.calendar_intervals import CALENDAR_INTERVAL
+from dbsp.circuits.columns.forms import time_of_day
+from dbsp.circuits.columns.forms.calendar_intervals import CALENDAR_INTERVAL
 
 BOOL, BYTEA, NAME, INT8, INT2, INT4, TEXT, OID, JSON = 16, 17, 19, 20, 21, 23, 25, 26, 114
 FLOAT4, FLOAT8, BPCHAR, VARCHAR, DATE, TIME, TIMESTAMP, TIMESTAMPTZ, NUMERIC = (

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dbsp.circuits.columns.calendar_intervals import CALENDAR_INTERVAL
+from dbsp.circuits.columns.forms.calendar_intervals import CALENDAR_INTERVAL
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.vectors.calendar import combined, intervals, parts_of

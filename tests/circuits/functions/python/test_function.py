@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.columns.forms.months import MONTHS
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.functions.python.function import PythonFunction, Text, results, results_by_group
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.circuits.columns.calendar_intervals import CALENDAR_INTERVAL, read, spelled
+from dbsp.circuits.columns.forms.calendar_intervals import CALENDAR_INTERVAL, read, spelled
 from dbsp.circuits.errors import EvaluationError
 from tests.circuits.functions.calling import called
 from tests.oracles.against_spark import AgainstSpark

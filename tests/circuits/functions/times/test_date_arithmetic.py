@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.columns.forms.months import MONTHS
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.functions.times.date_arithmetic import add_months_to_days
 from tests.circuits.functions.calling import called

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.columns.forms.months import MONTHS
 from tests.oracles.against_spark import AgainstSpark
 
 _EDGES = [0, 1, -1, 11, 12, -12, 13, -25, 2**31 - 1, -(2**31), 1200, -119]

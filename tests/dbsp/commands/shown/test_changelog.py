@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.circuits.columns.json_text import encode
-from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.columns.forms.json_text import encode
+from dbsp.circuits.columns.forms.months import MONTHS
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.commands.shown.changelog import json_lines, json_lines_of_view, text_lines
 from dbsp.rows.json_values import decode

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.columns.forms.months import MONTHS
 from dbsp.running.spark.intervals import columns_ddl, with_integers, with_intervals
 from dbsp.sql.plans.schemas import Field
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from dbsp.circuits.columns.time_of_day import TIME
+from dbsp.circuits.columns.forms.time_of_day import TIME
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.plans.nodes import Scan
 from dbsp.sql.plans.program import Insert, Program

@@ -11,7 +11,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from dbsp.circuits.columns.time_of_day import TIME
+from dbsp.circuits.columns.forms.time_of_day import TIME
 from dbsp.errors import DeliveryError
 from dbsp.sql.plans.schemas import Field
 from dbsp.targets.duckdb.target import DuckdbStatements

@@ -6,7 +6,7 @@ from datetime import time
 
 import pyarrow as pa
 
-from dbsp.circuits.columns.time_of_day import TIME
+from dbsp.circuits.columns.forms.time_of_day import TIME
 from dbsp.targets.iceberg.types import schema_of, widened
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from dbsp.circuits.columns.time_of_day import TIME
+from dbsp.circuits.columns.forms.time_of_day import TIME
 from dbsp.circuits.errors import ProgramError
 from dbsp.errors import DeliveryError
 from dbsp.pipeline.pipeline import Pipeline

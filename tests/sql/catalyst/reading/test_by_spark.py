@@ -84,7 +84,6 @@ def test_kernels_evaluate_what_they_can(spark: Any) -> None:
     ("text", "why"),
     [
         ("java_method('java.lang.Math', 'abs', k)", "is not deterministic"),
-        ("make_interval(k)", "column 'x' of 'v' is an INTERVAL of months and days"),
         ("aes_encrypt(s, '0000111122223333')", "'aes_encrypt' is not supported yet with what is random"),
         ("aes_encrypt(s, '0000111122223333', 'CBC')", "with what is random"),
         ("kll_sketch_merge_bigint(s::binary, s::binary)", "with what is random"),

@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from dbsp.circuits.columns.calendar_intervals import CALENDAR_INTERVAL
-from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.columns.forms.calendar_intervals import CALENDAR_INTERVAL
+from dbsp.circuits.columns.forms.months import MONTHS
 from dbsp.circuits.expressions.nodes import Literal
 from dbsp.sql.catalyst.reading.literals import broken_text, calendar, day_time, literal_value
 from dbsp.sql.plans.types import UnsupportedType

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.columns.forms.months import MONTHS
 from dbsp.circuits.errors import ProgramError
 from dbsp.sql.compiler.queries.query import QUERY, load_query
 from dbsp.sql.plans.program import Program

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from dbsp.circuits.columns.time_of_day import TIME
+from dbsp.circuits.columns.forms.time_of_day import TIME
 from dbsp.rows.avro.reading.decoder import Avro
 from tests.dbsp.rows.avro.reading.test_decoder import encoded
 from tests.dbsp.rows.avro.reading.test_resolution import record

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dbsp.circuits.columns.time_of_day import TIME
+from dbsp.circuits.columns.forms.time_of_day import TIME
 from dbsp.rows.avro.derived import schema_of
 from dbsp.rows.avro.reading.decoder import Avro
 from dbsp.rows.avro.writing.encoder import Written

@@ -12,7 +12,7 @@ import fastavro
 import pyarrow as pa
 import pytest
 
-from dbsp.circuits.columns.time_of_day import TIME
+from dbsp.circuits.columns.forms.time_of_day import TIME
 from dbsp.circuits.errors import DataError, Error
 from dbsp.rows.avro.reading.decoder import Avro
 from dbsp.rows.avro.writing.encoder import Written

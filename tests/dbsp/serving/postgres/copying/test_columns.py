@@ -9,7 +9,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.columns.forms.months import MONTHS
 from dbsp.serving.postgres.copying.columns import Column
 from dbsp.serving.postgres.language.wrong import BadCopy
 from tests.dbsp.serving.postgres.copying.test_received import received

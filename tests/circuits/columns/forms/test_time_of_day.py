@@ -11,7 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.circuits.columns.time_of_day import TIME, holds_time, in_microseconds, read, read_time, spelled
+from dbsp.circuits.columns.forms.time_of_day import (
+    TIME,
+    holds_time,
+    in_microseconds,
+    read,
+    read_time,
+    spelled,
+)
 
 TIMES = st.lists(st.none() | st.times())
 

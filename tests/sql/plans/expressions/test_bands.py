@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
-from dbsp.sql.plans.bands import interval_bounds, value_bounds
+from dbsp.sql.plans.expressions.bands import interval_bounds, value_bounds
 from tests.sql.hand_made import BOOL, INT, call, column, literal
 
 # the left side has columns 0 and 1, the right side 2 and 3

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.circuits.columns.broken_text import Wrapping, decoded, is_broken, listed
+from dbsp.circuits.columns.forms.broken_text import Wrapping, decoded, is_broken, listed
 
 ENDED = [
     b"\xde\xad\xbe\xef", b"abc", b"", b"\xc3b", b"a\xc3\xa9\xff", b"\xe6\x97b\xa5", None,

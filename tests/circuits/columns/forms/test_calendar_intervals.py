@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.circuits.columns.calendar_intervals import (
+from dbsp.circuits.columns.forms.calendar_intervals import (
     CALENDAR_INTERVAL,
     from_arrow,
     from_texts,
@@ -15,8 +15,8 @@ from dbsp.circuits.columns.calendar_intervals import (
     in_arrow,
     texts,
 )
-from dbsp.circuits.columns.months import CALENDAR, MONTHS
-from dbsp.circuits.columns.outside import from_outside, outside_type, to_outside, to_spark
+from dbsp.circuits.columns.forms.months import CALENDAR, MONTHS
+from dbsp.circuits.columns.forms.outside import from_outside, outside_type, to_outside, to_spark
 from tests.effort import examples
 
 _MOST = (2**63 - 1) // 1000

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import child_arrays, validity
-from dbsp.circuits.columns.months import CALENDAR, PARTS
+from dbsp.circuits.columns.forms.months import CALENDAR, PARTS
 
 CALENDAR_INTERVAL = pa.struct(
     [

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.circuits.columns.json_text import described, encode, objects, plain
-from dbsp.circuits.columns.months import MONTHS
+from dbsp.circuits.columns.forms.json_text import described, encode, objects, plain
+from dbsp.circuits.columns.forms.months import MONTHS
 from dbsp.circuits.columns.variants.text import texts as variant_texts
 from dbsp.circuits.columns.variants.type import VARIANT
 from tests.effort import examples
@@ -90,7 +90,7 @@ def test_one_spelling(value: Any, data_type: pa.DataType, text: str) -> None:
 def test_many_rows_are_spelled_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = pa.record_batch({"n": pa.array(range(1000)), "t": [f"text {i}" for i in range(1000)]})
     whole = objects(rows)
-    monkeypatch.setattr("dbsp.circuits.columns.json_text._AT_ONCE", 1000)
+    monkeypatch.setattr("dbsp.circuits.columns.forms.json_text._AT_ONCE", 1000)
     assert objects(rows) == whole
     assert objects(rows.select([])) == ["{}"] * 1000
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.columns.months import LEAST, MONTHS, MOST, fitting, holds_months
+from dbsp.circuits.columns.forms.months import LEAST, MONTHS, MOST, fitting, holds_months
 
 
 def test_types() -> None:

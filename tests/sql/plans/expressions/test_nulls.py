@@ -7,7 +7,7 @@ import pytest
 
 from dbsp.circuits.expressions.nodes import Call, Column, Literal
 from dbsp.circuits.functions.evaluate import evaluate
-from dbsp.sql.plans.nulls import is_of
+from dbsp.sql.plans.expressions.nulls import is_of
 
 TIME = pa.timestamp("us", "UTC")
 

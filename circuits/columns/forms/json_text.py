@@ -31,10 +31,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.broken_text import is_broken, listed
-from dbsp.circuits.columns.calendar_intervals import CALENDAR_INTERVAL
-from dbsp.circuits.columns.calendar_intervals import texts as calendar_texts
-from dbsp.circuits.columns.time_of_day import spelled
+from dbsp.circuits.columns.forms.broken_text import is_broken, listed
+from dbsp.circuits.columns.forms.calendar_intervals import CALENDAR_INTERVAL
+from dbsp.circuits.columns.forms.calendar_intervals import texts as calendar_texts
+from dbsp.circuits.columns.forms.time_of_day import spelled
 from dbsp.circuits.columns.variants.text import texts as variant_texts
 from dbsp.circuits.columns.variants.type import VARIANT
 

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from dbsp.circuits.columns.arrow import child_arrays, validity
-from dbsp.circuits.columns.calendar_intervals import (
+from dbsp.circuits.columns.forms.calendar_intervals import (
     CALENDAR_INTERVAL,
     from_arrow,
     from_texts,
@@ -23,8 +23,8 @@ from dbsp.circuits.columns.calendar_intervals import (
     in_arrow,
     texts,
 )
+from dbsp.circuits.columns.forms.months import CALENDAR, MONTHS, calendar_of, holds_months, months_of
 from dbsp.circuits.columns.hashing import list_ranges
-from dbsp.circuits.columns.months import CALENDAR, MONTHS, calendar_of, holds_months, months_of
 from dbsp.circuits.columns.ranges import expand_ranges
 from dbsp.circuits.columns.variants.binary import VERSION
 from dbsp.circuits.columns.variants.type import OUTSIDE, VARIANT, holds_variant

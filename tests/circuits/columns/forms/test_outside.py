@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.circuits.columns.months import CALENDAR, LEAST, MONTHS, MOST
-from dbsp.circuits.columns.outside import (
+from dbsp.circuits.columns.forms.months import CALENDAR, LEAST, MONTHS, MOST
+from dbsp.circuits.columns.forms.outside import (
     batch_to_outside,
     from_outside,
     has_outside,
