@@ -430,7 +430,7 @@ public class Dumper {
       execution.assertAnalyzed();
     } catch (Throwable failing) {
       // of a file that options name, which Scala doesn't declare
-      if (failing instanceof java.io.IOException) throw new Folded(new RuntimeException(failing.getMessage(), failing));
+      if (failing instanceof java.io.IOException) throw new Folded((Exception) failing);
       throw failing;
     }
     return execution.analyzed();
@@ -510,11 +510,11 @@ public class Dumper {
   }
 
   /** The setting holds for our optimiser only: Spark's own would warn of rules it can't exclude. */
-  private LogicalPlan optimized(LogicalPlan analyzed) {
+  private LogicalPlan optimized(LogicalPlan analyzed) throws Exception {
     session.conf().set("spark.sql.optimizer.excludedRules", excluded);
     try {
       return (LogicalPlan) optimizer.execute(analyzed);
-    } catch (RuntimeException failing) {
+    } catch (Exception failing) {
       // constants are folded, and what computes them may throw anything
       if (failing instanceof SparkThrowable) throw failing;
       throw new Folded(failing);
@@ -525,7 +525,7 @@ public class Dumper {
 
   /** What Java says of a constant that Spark's optimiser can't compute. */
   public static class Folded extends RuntimeException {
-    public Folded(RuntimeException cause) { super(cause.getMessage(), cause); }
+    public Folded(Exception cause) { super(cause.getMessage(), cause); }
   }
 
   private void error(Throwable error) {
