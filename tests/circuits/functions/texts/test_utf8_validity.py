@@ -11,7 +11,7 @@ from hypothesis import given
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call, Column
 from dbsp.circuits.functions.evaluate import evaluate
-from tests.circuits.columns.test_broken_text import columns, is_utf8
+from tests.circuits.columns.forms.test_broken_text import columns, is_utf8
 
 TEXT = pa.string()
 IS, MAKE = "static_invoke.string.isValid", "static_invoke.string.makeValid"
