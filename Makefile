@@ -133,7 +133,7 @@ demo: environment
 
 test: environment
 	@$(RUN) -m tests.servers.class_archive
-	$(RUN) -m pytest -n 4 --dist loadfile --no-loadscope-reorder --durations=20
+	$(RUN) -m pytest -n 3 --dist loadfile --no-loadscope-reorder --durations=20
 
 quick: environment
 	$(RUN) -m pytest -n 2 $(QUICK)

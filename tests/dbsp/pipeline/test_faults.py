@@ -256,7 +256,8 @@ def stepping(run: Run, root: Path, point: Point) -> None:
 
 # what makes a step true; of the rest only the calls can fail
 MODULES = {
-    "pipeline": ("attempt", "delivering", "pipeline", "position"),
+    "pipeline": ("delivering", "pipeline", "stepping"),
+    "pipeline/steps": ("attempt", "position"),
     "pipeline/beside": ("subscriptions",),
     "running": ("inline", "queue"),
     "state": ("claim", "lock", "recording", "store"),
