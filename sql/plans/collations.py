@@ -34,6 +34,11 @@ def without_collations(spark: Any) -> Any:
     return made
 
 
+def kept_type(spark: Any) -> pa.DataType:
+    """What a column of the type holds. Raises UnsupportedType."""
+    return arrow_type(without_collations(spark))
+
+
 def with_collation(spark: Any, text: str) -> Any:
     """The type with that of a text where it has one that says no collation."""
     if isinstance(spark, str):

@@ -97,10 +97,10 @@ def read(text: str) -> tuple[int, int, int] | None:
 
 
 def texts(intervals: pa.Array) -> pa.StringArray:
-    """`1 years 2 months -3 days 4.5 seconds`."""
-    rows = zip(*(part.tolist() for part in _parts(intervals)), strict=True)
-    found = zip(rows, validity(intervals), strict=True)
-    return pa.array([spelled(*row) if there else None for row, there in found], pa.string())
+    """`1 years 2 months -3 days 4.5 seconds`; each distinct interval is spelled once."""
+    distinct, places = np.unique(np.stack(_parts(intervals), axis=1), axis=0, return_inverse=True)
+    spelt = pa.array([spelled(*row) for row in distinct.tolist()], pa.string())
+    return spelt.take(pa.array(places.ravel(), mask=~validity(intervals)))
 
 
 def _parts(intervals: pa.Array) -> list[np.ndarray]:
@@ -110,7 +110,6 @@ def _parts(intervals: pa.Array) -> list[np.ndarray]:
     ]
 
 
-@lru_cache(maxsize=1 << 12)
 def spelled(months: int, days: int, micros: int) -> str:
     """Each part that isn't 0, with its sign."""
     years, month = _divided(months, 12)

@@ -29,9 +29,9 @@ from dbsp.rows.incoming import BadRow, key_rows, whole_rows
 from dbsp.running.queue import weighted
 from dbsp.running.spark.intervals import quoted, with_integers
 from dbsp.running.spark.session import share_keys, share_packages
-from dbsp.sql.plans.collations import without_collations
+from dbsp.sql.plans.collations import kept_type
 from dbsp.sql.plans.program import Table
-from dbsp.sql.plans.types import UnsupportedType, arrow_type
+from dbsp.sql.plans.types import UnsupportedType
 from dbsp.state.opening import segments_at
 from dbsp.state.store import Store
 
@@ -233,9 +233,7 @@ def check(reader: Reader, frame: DataFrame) -> None:
     fields = json.loads(frame.schema.json())["fields"]
     try:
         types = [
-            pa.null()
-            if f["type"] == "void"
-            else outside_type(arrow_type(without_collations(f["type"])), pa.int32())
+            pa.null() if f["type"] == "void" else outside_type(kept_type(f["type"]), pa.int32())
             for f in fields
         ]
     except UnsupportedType as error:

@@ -26,9 +26,8 @@ from dbsp.circuits.columns.forms.outside import (
 )
 from dbsp.circuits.columns.variants.type import OUTSIDE, PLAIN, holds_variant
 from dbsp.running.spark.intervals import columns_ddl, kind_of, quoted, with_integers, with_intervals
-from dbsp.sql.plans.collations import column_of, without_collations
+from dbsp.sql.plans.collations import column_of, kept_type
 from dbsp.sql.plans.schemas import Field
-from dbsp.sql.plans.types import arrow_type
 
 
 def to_frame(spark: SparkSession, rows: pa.RecordBatch) -> DataFrame:
@@ -74,7 +73,7 @@ def _to_arrow(frame: DataFrame) -> pa.Table:
     fields = json.loads(frame.schema.json())["fields"]
     if '"variant"' not in json.dumps([field["type"] for field in fields]):
         return frame.toArrow()
-    types, names = [arrow_type(without_collations(field["type"])) for field in fields], frame.columns
+    types, names = [kept_type(field["type"]) for field in fields], frame.columns
     plain = _schema(names, types, PLAIN)
     numbered = [f"c{i}" for i in range(len(names))]  # a query's columns may have one name
     ddl = columns_ddl(map(Field, numbered, plain.types))

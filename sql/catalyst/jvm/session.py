@@ -66,18 +66,15 @@ _OPTIONS = {
 }
 
 
+# each sees those before it
+_CLASSES = ("Parameters", "Collations", "Portable", "Outside", "Rewritten", "Dumper")
+
+
 @cache
 def _dumper_class(gateway: Any) -> Any:
     """The constructor of Dumper.java, compiled once in a JVM: py4j knows classes by name only."""
     loader = gateway.jvm.java.lang.Thread.currentThread().getContextClassLoader()
-    for name in (
-        "Parameters",
-        "Collations",
-        "Portable",
-        "Outside",
-        "Rewritten",
-        "Dumper",
-    ):  # each sees those before it
+    for name in _CLASSES:
         compiler = gateway.jvm.org.codehaus.janino.SimpleCompiler()
         compiler.setParentClassLoader(loader)
         compiler.cook((Path(__file__).parent / f"{name}.java").read_text(encoding="utf-8"))

@@ -14,9 +14,9 @@ import pyarrow as pa
 
 from dbsp.circuits.errors import ProgramError
 from dbsp.sql.compiler.queries.query import query_source, scope_of
-from dbsp.sql.plans.collations import collated, without_collations
+from dbsp.sql.plans.collations import collated, kept_type
 from dbsp.sql.plans.schemas import Field, Schema
-from dbsp.sql.plans.types import UnsupportedType, arrow_type
+from dbsp.sql.plans.types import UnsupportedType
 from dbsp.sql.text.tokens import Slice
 
 if TYPE_CHECKING:
@@ -80,4 +80,4 @@ def _field(spark: Any) -> Field:
     # a text's collation is said of the field
     around = collated({"type": "struct", "fields": [spark]})
     own = around.removeprefix(f"struct<`{spark['name']}`: ").removesuffix(">")
-    return Field(spark["name"], arrow_type(without_collations(type_)), spark["nullable"], collated=own)
+    return Field(spark["name"], kept_type(type_), spark["nullable"], collated=own)

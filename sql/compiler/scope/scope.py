@@ -19,11 +19,11 @@ from dbsp.sql.catalyst.reading.errors import forbidden, spark_error
 from dbsp.sql.catalyst.reading.query import Query
 from dbsp.sql.compiler.functions.known import Functions
 from dbsp.sql.compiler.scope.defined import ROW_ID, ROWTIME, Defined
-from dbsp.sql.plans.collations import collated, with_collation, without_collations
+from dbsp.sql.plans.collations import collated, kept_type, with_collation
 from dbsp.sql.plans.nodes import Project
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field, Schema
-from dbsp.sql.plans.types import UnsupportedType, arrow_type, coarse_time
+from dbsp.sql.plans.types import UnsupportedType, coarse_time
 from dbsp.sql.spellings.intervals import in_singular
 from dbsp.sql.spellings.spark_spelling import in_sparks_spelling
 from dbsp.sql.spellings.system_time import version_time_of
@@ -178,7 +178,7 @@ class Scope:
             spark.append((column.name, type_, nullable))
             what = f"column '{column.name}' of '{statement.name}'"
             try:
-                kept = arrow_type(without_collations(type_))
+                kept = kept_type(type_)
                 fields.append(Field(column.name, kept, nullable, collated=collated(type_)))
             except UnsupportedType as error:
                 message = f"{what}: type {error} is not supported yet"

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from dbsp.sql.compiler.scope.scope import Scope
-from dbsp.sql.plans.collations import collated, without_collations
+from dbsp.sql.plans.collations import collated, kept_type
 from dbsp.sql.plans.program import View
-from dbsp.sql.plans.types import arrow_type
 from dbsp.sql.text.statements.create_view import CreateView
 from dbsp.sql.text.tokens import Slice
 
@@ -42,6 +41,6 @@ def check_columns(scope: Scope, view: View, statement: CreateView) -> None:
         wanted = None if declared is None else scope.column_type(declared)
         if wanted is None or declared is None:
             continue
-        if (arrow_type(without_collations(wanted)), collated(wanted)) != (column.type, column.collated):
+        if (kept_type(wanted), collated(wanted)) != (column.type, column.collated):
             given = f"declared {declared.text}, its query gives {column.ddl}; CAST it"
             raise scope.source.error(declared.start, f"column '{column.name}' of '{view.name}' is {given}")
