@@ -25,6 +25,8 @@ _OPTIONS = (
     "options are FIRST RESULT OFFSET d, COMPLETE RESULT OFFSET d, UPDATE RATE d or n ROWS, "
     "LATE UPDATES ON or OFF, LAST RESULT OFFSET d, RESULT STATE FLAG"
 )
+# by their first words, how the clauses are written, for who writes what another engine has
+WRITTEN = {"TRIGGER": _TRIGGERS, "EMIT": f"write EMIT (...), whose {_OPTIONS}"}
 
 
 @dataclass(frozen=True, slots=True)

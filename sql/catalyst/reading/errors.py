@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from dbsp.circuits.errors import ProgramError, did_you_mean
 from dbsp.sql.catalyst.reading.query import Node
+from dbsp.sql.text.emission_clauses import WRITTEN
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.tokens import Slice, tokens
 
@@ -71,7 +72,8 @@ def _message(
             return f"unknown column '{name}'; {_ASKED.format(name=last)}"
         return _unknown_column(name, used, relations)
     if condition == "PARSE_SYNTAX_ERROR":
-        return f"syntax error at or near {parameters['error']}{parameters.get('hint', '')}"
+        hint = parameters.get("hint", "") or _of_emission(text.text, _offset(text.text, error))
+        return f"syntax error at or near {parameters['error']}{hint}"
     if condition == "MISSING_AGGREGATION":
         plain = parameters["expression"].strip('"')
         cure = f"add it to GROUP BY, or say any_value({plain})"
@@ -80,6 +82,15 @@ def _message(
         name, existing = (parameters[key].replace("`", "") for key in ("name", "referenceNames"))
         return f"column '{name}' could be any of {existing.strip('[]')}; say which"
     return _first_line(error["message"]) + _cure(condition)
+
+
+_EMISSION = re.compile(r"(?:^|.*\s)(EMIT|TRIGGER)\s+$", re.IGNORECASE | re.DOTALL)
+
+
+def _of_emission(text: str, offset: int) -> str:
+    """How a clause is written, where the error comes after its first word, as in another engine."""
+    found = _EMISSION.match(text[:offset])
+    return f"; {WRITTEN[found[1].upper()]}" if found else ""
 
 
 # of what Spark refuses, by its condition's beginning, what a program has in its place

@@ -30,6 +30,12 @@ QUERIES = {
     # Spark's own judgement
     "SELECT id + ts FROM orders": '5:25: Cannot resolve "(id + ts)" due to data type mismatch',
     "SELECT id FROM orders WHERE id >": "5:50: syntax error at or near end of input",
+    "SELECT count(*) AS n FROM orders EMIT AFTER 2 ROWS": (
+        "5:56: syntax error at or near 'AFTER'; write EMIT (...), whose options are FIRST"
+    ),
+    "SELECT id FROM orders GROUP BY id TRIGGER EVERY 2 ROWS": (
+        "5:60: syntax error at or near 'EVERY'; triggers are COUNTING n, AFTER DELAY"
+    ),
     "SELECT id, count(*) FROM orders": "5:",
     "SELECT customer, note, count(*) AS n FROM orders GROUP BY customer": (
         "5:18: note is neither in GROUP BY nor within an aggregate; add it to GROUP BY, or say any_value("
