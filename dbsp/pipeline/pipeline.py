@@ -171,7 +171,7 @@ class Pipeline(Feeding, Delivering, Stepping, Asked, Driven):
             >>> p.step()["turnover"].rows()
             [({'buyer': 'Ada', 'total': 5}, -1), ({'buyer': 'Ada', 'total': 10}, 1)]
         """
-        from dbsp.dml.reading import is_statement  # noqa: PLC0415  a step reads no SQL
+        from dbsp.dml.reading.statements import is_statement  # noqa: PLC0415  a step reads no SQL
 
         if is_statement(select):
             return self._changed(select, as_of, timezone)
@@ -189,7 +189,7 @@ class Pipeline(Feeding, Delivering, Stepping, Asked, Driven):
         if as_of is not None:
             raise DataError("as_of is of a query; a statement changes the tables as they are")
         from dbsp.dml.edits import COUNTED, counted  # noqa: PLC0415  a step reads no SQL
-        from dbsp.dml.reading import read_statement  # noqa: PLC0415
+        from dbsp.dml.reading.statements import read_statement  # noqa: PLC0415
 
         statement, edits = read_statement(text, self.program), self.edits()
         count = edits.run(statement, timezone)

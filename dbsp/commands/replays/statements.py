@@ -27,7 +27,7 @@ from dbsp.commands.replays.steps import (
     find_table,
     find_waterline,
 )
-from dbsp.dml.reading import read_statement
+from dbsp.dml.reading.statements import read_statement
 from dbsp.rows.json_values import read_moment
 from dbsp.rows.sql_literals import literal, text_of, typed
 from dbsp.sql.plans.program import Program, Table

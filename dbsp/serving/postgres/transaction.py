@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.dml.edits import Edits
-from dbsp.dml.reading import read_statement
+from dbsp.dml.reading.statements import read_statement
 from dbsp.dml.returned import returned
 from dbsp.dml.statement import Statement
 from dbsp.pipeline.pipeline import Pipeline

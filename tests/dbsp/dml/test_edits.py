@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dbsp.circuits.errors import DataError, ProgramError, StateError
 from dbsp.dml.keys import KeyThere
-from dbsp.dml.reading import read_statement
+from dbsp.dml.reading.statements import read_statement
 from dbsp.pipeline.pipeline import Pipeline
 from tests.effort import examples
 

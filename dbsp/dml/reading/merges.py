@@ -10,18 +10,15 @@ DEFAULT stands for a value, as NULL does: no column with a DEFAULT is ever NULL.
 
 from __future__ import annotations
 
-from collections.abc import Container
-
+from dbsp.dml.reading.clauses import assigned_column, column_named, row_name, source_of
 from dbsp.dml.statement import Merge, When
 from dbsp.sql.plans.program import Table
 from dbsp.sql.text.tokens import Cursor
 
-_CLAUSES = frozenset({"USING", "ON", "WHEN", "WHERE"})
-
 
 def read_merge(cursor: Cursor, table: Table) -> Merge:
     """After the table's name. Raises ProgramError."""
-    name = _name(cursor) or table.name.rpartition(".")[2]
+    name = row_name(cursor) or table.name.rpartition(".")[2]
     cursor.expect("USING")
     source, called = source_of(cursor)
     cursor.expect("ON")
@@ -32,43 +29,6 @@ def read_merge(cursor: Cursor, table: Table) -> Merge:
     if not clauses:
         cursor.fail("MERGE does nothing; add WHEN MATCHED THEN ..., or WHEN NOT MATCHED THEN ...")
     return Merge(table, name, source, on, tuple(clauses))
-
-
-def column_named(cursor: Cursor, table: Table) -> str:
-    """A column of the table, as that calls it. Raises ProgramError."""
-    token = cursor.name("a column's name")
-    for field in table.schema:
-        if field.name.lower() == token.text.lower():
-            return field.name
-    listed = ", ".join(field.name for field in table.schema)
-    return cursor.fail(f"unknown column '{token.text}' in '{table.name}'; columns: {listed}", token)
-
-
-def _name(cursor: Cursor) -> str:
-    if cursor.accept("AS") or (cursor.next.kind in ("word", "quoted") and cursor.next.upper not in _CLAUSES):
-        return cursor.name("a name").text
-    return ""
-
-
-def source_of(cursor: Cursor) -> tuple[str, str]:
-    """(a relation's text, with its name; that name)"""
-    start = cursor.next.start
-    name = ""
-    if cursor.next.text == "(":
-        cursor.parentheses()
-    else:
-        cursor.relation("a table or view, or a query in parentheses")
-        name = cursor.ahead(-1).text.strip("`")
-    text = cursor.source.text[start : cursor.ahead(-1).stop]
-    given = _name(cursor)
-    if not (given or name):
-        cursor.fail("the query has no name; write USING (SELECT ...) AS s")
-    columns = ""
-    if given and cursor.sees("("):
-        start = cursor.next.start
-        cursor.parentheses()
-        columns = cursor.source.text[start : cursor.ahead(-1).stop]
-    return (f"{text} AS `{given}`{columns}" if given else text), given or name
 
 
 def _when(cursor: Cursor, table: Table, name: str, called: str) -> When:
@@ -108,21 +68,6 @@ def _assigned(cursor: Cursor, table: Table, name: str, called: str) -> dict[str,
         texts[column] = _value(cursor, f"{column} =", ",", "WHEN")
         if not cursor.accept(","):
             return texts
-
-
-def assigned_column(cursor: Cursor, table: Table, name: str, others: Container[str]) -> str:
-    """`[name.]column =`, of a column that isn't among those which are set before. Raises ProgramError."""
-    if cursor.ahead(1).text == ".":
-        before = cursor.name("a column's name")
-        if before.text.lower() != name.lower():
-            cursor.fail(f"'{before.text}' isn't what changes, which is {name}; set a column of it", before)
-        cursor.take()
-    token = cursor.next
-    column = column_named(cursor, table)
-    if column in others:
-        cursor.fail(f"column '{column}' is set twice", token)
-    cursor.expect("=")
-    return column
 
 
 def _inserted(cursor: Cursor, table: Table, called: str) -> dict[str, str]:

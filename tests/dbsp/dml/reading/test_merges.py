@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dbsp.circuits.errors import ProgramError
-from dbsp.dml.reading import read_statement
+from dbsp.dml.reading.statements import read_statement
 from dbsp.dml.statement import Merge, When
 from tests.dbsp.build import votes_program
 
