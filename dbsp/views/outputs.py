@@ -27,8 +27,9 @@ from dbsp.state.records.identity import NUMBERED
 from dbsp.state.store import Store
 from dbsp.views.changes import UnknownView, ViewChanges
 from dbsp.views.search import Indexes
+from dbsp.views.searched import Explain
 from dbsp.views.stored_rows import stored_rows
-from dbsp.views.view import Contents, Explain, Follow
+from dbsp.views.view import Contents, Follow
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -16,7 +16,7 @@ from dbsp.pipeline.pipeline import Pipeline
 from dbsp.views.indexes import hash_index
 from dbsp.views.indexes.hash_index import HashIndexes
 from tests.dbsp.views.held import contents
-from tests.dbsp.views.test_search import PARTS, SCHEMA, A, B, C
+from tests.dbsp.views.test_searched import PARTS, SCHEMA, A, B, C
 
 
 @given(PARTS, A, B, C)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsp.circuits.traces import spine
-from dbsp.views import view as view_module
+from dbsp.views import searched
 from dbsp.views.indexes.index import ViewIndex
 from tests.dbsp.build import pipeline
 from tests.dbsp.views.held import contents
@@ -79,9 +79,9 @@ def test_equal_is_as_in_group_by(values: list[Any], asked: Any) -> None:
     """NULL is NULL, NaN is NaN, and zero has no sign: by the index, and by the search without one."""
     held = contents(SCHEMA, [[((value, str(i)), 1) for i, value in enumerate(values)]])
     same = [repr(value) for value in values if _same(value, asked)]
-    for few in (view_module.FEW, -1):
+    for few in (searched.FEW, -1):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(view_module, "FEW", few)
+            patch.setattr(searched, "FEW", few)
             assert sorted(repr(row["a"]) for row in held.lookup({"a": asked})) == sorted(same)
 
 
