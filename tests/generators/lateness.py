@@ -31,7 +31,7 @@ AMOUNTS: dict[str, list[tuple[str, Any]]] = {
     "TIMESTAMP_NTZ": [("INTERVAL '1' HOUR", timedelta(hours=1))],
     "DATE": [("INTERVAL 1 DAY", timedelta(days=1)), ("0", timedelta(0))],
     "BIGINT": [("0", 0), ("1", 1), ("PERCENTILE 25 OVER 4 ROWS EVERY 3 ROWS", Percentile(Decimal(25), 4, 3))],
-    "INT": [("0", 0), ("2", 2)],
+    "INT": [("0", 0), ("2", 2), ("2 ROWS", Percentile(Decimal(100), 3))],
     "DECIMAL(10,2)": [("1.5", Decimal("1.5")), ("PERCENTILE 0 OVER 2 ROWS", Percentile(Decimal(0), 2))],
     "DOUBLE": [("0.5", 0.5), ("PERCENTILE 100 OVER 2 ROWS", Percentile(Decimal(100), 2))],
 }
