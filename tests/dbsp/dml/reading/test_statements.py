@@ -46,6 +46,7 @@ def test_a_with_is_of_all_its_queries() -> None:
         ("WITH c AS (SELECT 1) DROP TABLE item", "unknown statement"),
         ("MERGE INTO item", "expected USING"),
         ("REPLACE INTO item", "unknown statement 'REPLACE'"),
+        ("TRUNCATE item WHERE id = 1", "expected the end, found 'WHERE'"),
     ],
 )
 def test_what_is_wrong_is_said_where(text: str, said: str) -> None:
