@@ -21,7 +21,7 @@ from dbsp.circuits.functions.collections import (
 )
 from dbsp.circuits.functions.json import to_json
 from dbsp.circuits.functions.logic import comparison, conditional, failing, interval_codes, logic, mirrored
-from dbsp.circuits.functions.numbers import arithmetic, bits, drawn, math, rounding
+from dbsp.circuits.functions.numbers import arithmetic, bits, division, drawn, math, rounding
 from dbsp.circuits.functions.python import calls
 from dbsp.circuits.functions.spark import expression
 from dbsp.circuits.functions.texts import (

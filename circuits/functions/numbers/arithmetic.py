@@ -1,7 +1,7 @@
-"""+ − × / % and their kin over every numeric type.
+"""+ − × and their kin over every numeric type; / and % are in `division.py`.
 
 Integers are exact: what doesn't fit the type is ARITHMETIC_OVERFLOW under ANSI, NULL under TRY, and wraps
-under LEGACY. FLOAT and DOUBLE are IEEE 754, except that division by zero is an error as for integers.
+under LEGACY. FLOAT and DOUBLE are IEEE 754.
 DECIMAL is computed exactly and rounded HALF_UP once, to the precision and scale of the call's type.
 Intervals are integers of microseconds (64 bits) or of months (32 bits).
 """
@@ -29,7 +29,8 @@ from dbsp.circuits.expressions.vectors.spread import spread
 _EXACT_IN_DOUBLE = 2.0**62
 
 
-def _only_fixed(call: Call) -> str | None:
+def only_fixed(call: Call) -> str | None:
+    """Why a call isn't computed here, if it isn't."""
     for data_type in (call.type, *(argument.type for argument in call.arguments)):
         if not (
             (data_type == CALENDAR_INTERVAL and call.function in _OF_CALENDAR)
@@ -45,7 +46,8 @@ def _only_fixed(call: Call) -> str | None:
 _OF_CALENDAR = ("add", "subtract", "unary_minus")
 
 
-def _overflow(call: Call) -> str:
+def overflow_of(call: Call) -> str:
+    """What is said of a result that doesn't fit."""
     return f"{type_name(call.type)} overflow. Use try_{call.function} to get NULL instead."
 
 
@@ -56,21 +58,21 @@ def _at(numbers: Vector, row: int) -> int:
 # --- + − ×
 
 
-@kernel("add", refuse=_only_fixed)
+@kernel("add", refuse=only_fixed)
 def add(call: Call, a: Value, b: Value) -> Value:
     if call.type == CALENDAR_INTERVAL:
         return _of_calendar(call, a, b, np.add)
     return _exact(call, a, b, np.add, decimals.add, _sum_overflows)
 
 
-@kernel("subtract", refuse=_only_fixed)
+@kernel("subtract", refuse=only_fixed)
 def subtract(call: Call, a: Value, b: Value) -> Value:
     if call.type == CALENDAR_INTERVAL:
         return _of_calendar(call, a, b, np.subtract)
     return _exact(call, a, b, np.subtract, lambda x, y: decimals.add(x, -y), _difference_overflows)
 
 
-@kernel("multiply", refuse=_only_fixed)
+@kernel("multiply", refuse=only_fixed)
 def multiply(call: Call, a: Value, b: Value) -> Value:
     return _exact(call, a, b, np.multiply, decimals.multiply, _product_overflows)
 
@@ -114,11 +116,11 @@ def _exact(
         x, y = unscaled(a), unscaled(b)
         if call.function == "multiply":
             scale = a.type.scale + b.type.scale
-            return _rounded(call, operate_decimal(x.values, y.values), scale, x, y)
+            return rounded_exactly(call, operate_decimal(x.values, y.values), scale, x, y)
         scale = max(a.type.scale, b.type.scale)
         left = decimals.rescale(x.values, a.type.scale, scale)
         right = decimals.rescale(y.values, b.type.scale, scale)
-        return _rounded(call, operate_decimal(left, right), scale, x, y)
+        return rounded_exactly(call, operate_decimal(left, right), scale, x, y)
     x, y = vector(a), vector(b)
     if pt.is_floating(call.type):
         with np.errstate(all="ignore"):
@@ -143,7 +145,7 @@ def _integers(
         good = ~overflows(a, b, values)
     else:
         good = _in_range(values, call.type)
-    valid = checked(call, good, _overflow_condition(call), lambda row: _overflow(call), x, y)
+    valid = checked(call, good, _overflow_condition(call), lambda row: overflow_of(call), x, y)
     return result(call, values, x, y, valid=valid)
 
 
@@ -163,7 +165,9 @@ def _in_range(values: Numbers, data_type: pa.DataType) -> Mask:
     return np.asarray((values >= -bound) & (values < bound))
 
 
-def _rounded(call: Call, values: Numbers, scale: int, *inputs: Vector, valid: Mask | None = None) -> Value:
+def rounded_exactly(
+    call: Call, values: Numbers, scale: int, *inputs: Vector, valid: Mask | None = None
+) -> Value:
     """Exact unscaled values, rounded to the call's type, or out of its range."""
     rounded = decimals.rescale(values, scale, call.type.scale)
     good = decimals.fits(rounded, call.type.precision)
@@ -178,126 +182,22 @@ def _rounded(call: Call, values: Numbers, scale: int, *inputs: Vector, valid: Ma
     return decimal_result(call, rounded, *inputs, valid=valid)
 
 
-# --- division
-
-
-def _nonzero(
-    call: Call, x: Vector, y: Vector, condition: str = "DIVIDE_BY_ZERO"
-) -> tuple[Numbers, Mask | None]:
-    """The divisors with 1 for 0, and where the quotient exists. Raises under ANSI, but not on NULL / 0."""
-    good = np.asarray(y.values != 0)
-    if good.all():
-        return y.values, None
-    what = "Division by zero" if condition == "DIVIDE_BY_ZERO" else "Remainder by zero"
-    valid = checked(
-        call, good, condition, lambda row: f"{what}. Use try_divide or try_mod to get NULL.", x, y
-    )
-    return np.where(good, y.values, 1).astype(y.values.dtype), both(valid, good)
-
-
-@kernel("divide", refuse=_only_fixed)
-def divide(call: Call, a: Value, b: Value) -> Value:
-    """Of DOUBLE or DECIMAL: Catalyst has cast integers."""
-    if pt.is_decimal(call.type):
-        x, y = unscaled(a), unscaled(b)
-        divisor, valid = _nonzero(call, x, y)
-        # at the result's scale at once: x·10^−s / y·10^−t = (x·10^(scale+t−s) / y)·10^−scale
-        scale = call.type.scale
-        shift = scale + b.type.scale - a.type.scale
-        numerator = decimals.multiply(x.values, decimals.power_of_ten(max(shift, 0)))
-        divisor = decimals.multiply(divisor, decimals.power_of_ten(max(-shift, 0)))
-        return _rounded(call, decimals.divide_half_up(numerator, divisor), scale, x, y, valid=valid)
-    x, y = vector(a), vector(b)
-    divisor, valid = _nonzero(call, x, y)
-    with np.errstate(all="ignore"):
-        return result(call, x.values / divisor, x, y, valid=valid)
-
-
-@kernel("integral_divide", refuse=_only_fixed)
-def integral_divide(call: Call, a: Value, b: Value) -> Value:
-    """DIV: toward zero, as BIGINT."""
-    if pt.is_decimal(a.type):
-        x, y = unscaled(a), unscaled(b)
-        divisor, valid = _nonzero(call, x, y)
-        left, right = _one_scale(x.values, a.type.scale, divisor, b.type.scale)
-        quotient, _ = decimals.divide_truncated(left, right)
-        if quotient.dtype == object:  # the low 64 bits, as Decimal.toLong takes them
-            quotient = ((quotient + 2**63) % 2**64 - 2**63).astype(np.int64)
-        return result(call, quotient, x, y, valid=valid)
-    x, y = vector(a), vector(b)
-    divisor, valid = _nonzero(call, x, y)
-    left = x.values.astype(np.int64)
-    wraps = (divisor == -1) & (left == np.iinfo(np.int64).min)
-    if wraps.any() and mode(call) != LEGACY:
-        overflow = checked(call, ~wraps, "ARITHMETIC_OVERFLOW", lambda row: _overflow(call), x, y)
-        valid = both(valid, overflow)
-    with np.errstate(all="ignore"):
-        quotient = left // divisor
-        quotient = quotient + ((left - quotient * divisor != 0) & ((left < 0) != (divisor < 0)))
-    return result(call, quotient, x, y, valid=valid)
-
-
-def _one_scale(a: Numbers, a_scale: int, b: Numbers, b_scale: int) -> tuple[Numbers, Numbers]:
-    scale = max(a_scale, b_scale)
-    return decimals.rescale(a, a_scale, scale), decimals.rescale(b, b_scale, scale)
-
-
-@kernel("remainder", refuse=_only_fixed)
-def remainder(call: Call, a: Value, b: Value) -> Value:
-    """a − b · truncate(a / b): the sign is that of a."""
-    return _modulo(call, a, b, lambda r, n: r)
-
-
-@kernel("pmod", refuse=_only_fixed)
-def positive_modulo(call: Call, a: Value, b: Value) -> Value:
-    """r = a % b; where that is negative, (r + b) % b."""
-
-    def positive(r: Numbers, n: Numbers) -> Numbers:
-        negative = np.asarray(r < 0)
-        if not negative.any():
-            return r
-        if object in (r.dtype, n.dtype):
-            _, shifted = decimals.divide_truncated(decimals.add(r, n), n)
-        else:
-            shifted = np.fmod(r + n, n)
-        return np.where(negative, shifted, r)
-
-    return _modulo(call, a, b, positive)
-
-
-def _modulo(call: Call, a: Value, b: Value, finish: Callable[[Numbers, Numbers], Numbers]) -> Value:
-    if pt.is_decimal(call.type):
-        x, y = unscaled(a), unscaled(b)
-        divisor, valid = _nonzero(call, x, y, "REMAINDER_BY_ZERO")
-        left, right = _one_scale(x.values, a.type.scale, divisor, b.type.scale)
-        _, rest = decimals.divide_truncated(left, right)
-        scale = max(a.type.scale, b.type.scale)
-        return _rounded(call, finish(rest, right), scale, x, y, valid=valid)
-    x, y = vector(a), vector(b)
-    divisor, valid = _nonzero(call, x, y, "REMAINDER_BY_ZERO")
-    left = x.values
-    if left.dtype.itemsize < 4 and left.dtype.kind == "i":  # Java computes TINYINT and SMALLINT as INT
-        left, divisor = left.astype(np.int32), divisor.astype(np.int32)
-    with np.errstate(all="ignore"):
-        return result(call, finish(np.fmod(left, divisor), divisor), x, y, valid=valid)
-
-
 # --- one operand
 
 
-@kernel("unary_positive", refuse=_only_fixed)
+@kernel("unary_positive", refuse=only_fixed)
 def unary_positive(call: Call, value: Value) -> Value:
     return value
 
 
-@kernel("unary_minus", refuse=_only_fixed)
+@kernel("unary_minus", refuse=only_fixed)
 def unary_minus(call: Call, value: Value) -> Value:
     if call.type == CALENDAR_INTERVAL:
         return _of_calendar(call, pa.scalar((0, 0, 0), call.type), value, np.subtract)
     return _signed(call, value, np.negative)
 
 
-@kernel("abs", refuse=_only_fixed)
+@kernel("abs", refuse=only_fixed)
 def absolute(call: Call, value: Value) -> Value:
     return _signed(call, value, np.abs)
 
@@ -324,7 +224,7 @@ def _signed(call: Call, value: Value, operate: Callable[[Numbers], Numbers]) -> 
 @kernel("check_overflow")
 def check_overflow(call: Call, value: Value) -> Value:
     x = unscaled(value)
-    return _rounded(call, x.values, value.type.scale, x)
+    return rounded_exactly(call, x.values, value.type.scale, x)
 
 
 @kernel("promote_precision")
@@ -343,4 +243,4 @@ def unscaled_value(call: Call, value: Value) -> Value:
 def make_decimal(call: Call, value: Value) -> Value:
     """From the unscaled BIGINT."""
     x = vector(value)
-    return _rounded(call, x.values, call.type.scale, x)
+    return rounded_exactly(call, x.values, call.type.scale, x)

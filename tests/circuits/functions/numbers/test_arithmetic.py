@@ -8,31 +8,30 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call, Column
 from dbsp.circuits.functions.evaluate import evaluate
 from tests.generators.columns.interesting import interesting_rows
 from tests.oracles.against_spark import AgainstSpark
 
 NUMBERS = ["i8", "i16", "i32", "i64", "f", "d", "m", "w"]
-TRY = ["try_add", "try_subtract", "try_multiply", "try_divide", "try_mod"]
+TRY = ["try_add", "try_subtract", "try_multiply"]
+MIXED = [
+    ("i32", "m"),
+    ("i64", "w"),
+    ("m", "w"),
+    ("w", "m"),
+    ("i8", "i64"),
+    ("f", "i32"),
+    ("d", "m"),
+    ("m", "i8"),
+]
 
 
 @pytest.mark.spark
 def test_try(spark: Any) -> None:
     against = AgainstSpark(spark, interesting_rows(*NUMBERS, rows=300))
     against.check([f"{function}({x}, {x}2)" for x in NUMBERS for function in TRY])
-    mixed = [
-        ("i32", "m"),
-        ("i64", "w"),
-        ("m", "w"),
-        ("w", "m"),
-        ("i8", "i64"),
-        ("f", "i32"),
-        ("d", "m"),
-        ("m", "i8"),
-    ]
-    against.check([f"{function}({x}, {y})" for x, y in mixed for function in TRY])
+    against.check([f"{function}({x}, {y})" for x, y in MIXED for function in TRY])
 
 
 @pytest.mark.spark
@@ -41,16 +40,11 @@ def test_values_in_range(spark: Any) -> None:
     against = AgainstSpark(spark, interesting_rows("i8", "i32", "f", "d", "m", "w", "i64"))
     against.check(
         [
-            "i64 DIV nullif(nullif(i642, -1), 0)", "try_divide(i64, 3) + 1", "(i32 % 7) + (i8 % 5)",
-            "pmod(i32, 7)", "pmod(i32, -7)", "pmod(i8, nullif(i82, 0))", "pmod(d, nullif(d2, 0))",
-            "pmod(m, nullif(m2, 0))", "pmod(w, 3.5)", "pmod(i64, nullif(i642, 0))", "d + d2", "d - d2",
-            "d * d2", "d / nullif(d2, 0)", "f * f2", "f / nullif(f2, 0)", "d % nullif(d2, 0)",
-            "f % nullif(f2, 0)", "m + m2", "m * m2", "m / 3", "-d", "-m", "+i32", "abs(d)", "abs(m)",
-            "abs(f)", "-f", "i32 & i322", "i8 | i82", "i64 ^ i642", "~i32", "~i8", "shiftleft(i32, i8)",
-            "shiftright(i64, i8)", "shiftrightunsigned(i32, i8)", "shiftrightunsigned(i64, i8)", "i32 << 3",
-            "bit_count(i32)", "bit_count(i8)", "bit_get(i32, 3)", "bit_get(i8, i64 & 7)", "m DIV 7",
-            "w DIV nullif(i8, 0)", "m % nullif(m2, 0)", "w % nullif(m, 0)", "w / 7", "m / nullif(m2, 0)",
-            "w * 0.1", "w - m", "m + i8", "1 - m / 100", "i32 / nullif(i8, 0)", "-(w)", "positive(w)",
+            "d + d2", "d - d2", "d * d2", "f * f2", "m + m2", "m * m2", "-d", "-m", "+i32", "abs(d)",
+            "abs(m)", "abs(f)", "-f", "i32 & i322", "i8 | i82", "i64 ^ i642", "~i32", "~i8",
+            "shiftleft(i32, i8)", "shiftright(i64, i8)", "shiftrightunsigned(i32, i8)",
+            "shiftrightunsigned(i64, i8)", "i32 << 3", "bit_count(i32)", "bit_count(i8)", "bit_get(i32, 3)",
+            "bit_get(i8, i64 & 7)", "w * 0.1", "w - m", "m + i8", "-(w)", "positive(w)",
         ]
     )  # fmt: skip
 
@@ -60,9 +54,7 @@ def test_failures(spark: Any) -> None:
     AgainstSpark(spark, interesting_rows("i8", "i16", "i32", "i64", "d", "m", "w")).check_fails(
         [
             "i8 + i82", "i16 - i162", "i32 * i322", "i64 + i642", "i64 - i642", "i64 * i642", "i32 + 1",
-            "-i32", "-i8", "abs(i64)", "abs(i16)", "i64 DIV i642", "i64 DIV -1", "d / 0", "d / d2", "d % d2",
-            "m / m2", "m % m2", "i32 % i322", "pmod(i32, i322)", "pmod(d, 0)", "w * w2",
-            "w / 0.0000000001BD * w2", "i32 / i322", "m DIV m2",
+            "-i32", "-i8", "abs(i64)", "abs(i16)", "w * w2",
         ]
     )  # fmt: skip
 
@@ -91,12 +83,6 @@ def test_wrapping_is_legacys() -> None:
     x = pa.array([2**63 - 1, None], pa.int64())
     assert _call("add", pa.int64(), x, x, evalMode="LEGACY").to_pylist() == [-2, None]
     assert _call("add", pa.int64(), x, x, evalMode="TRY").to_pylist() == [None, None]
-
-
-def test_the_first_failing_row_is_shown() -> None:
-    x, y = pa.array([1, None, 5, 6], pa.int64()), pa.array([1, 0, 0, 0], pa.int64())
-    with pytest.raises(EvaluationError, match=r"where c0=5, c1=0: \[DIVIDE_BY_ZERO\]"):
-        _call("integral_divide", pa.int64(), x, y)
 
 
 def test_products_near_the_border() -> None:
