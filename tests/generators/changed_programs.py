@@ -16,6 +16,7 @@ from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
 from dbsp.sql.lowering.program import lower
 from dbsp.sql.plans.identity.fingerprint import fingerprint
 from dbsp.sql.plans.nodes import Distinct, Filter, Project, Scan, Union
+from dbsp.sql.plans.nodes.levels import Levels
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.program import ColumnLateness, Program, Table, Triggers, View
 from dbsp.sql.plans.schemas import Field
@@ -142,7 +143,8 @@ def _some(views: Mapping[str, View], choose: random.Random) -> dict[str, View]:
 def _with_query(view: View, choose: random.Random) -> View:
     if view.component or view.emission or choose.random() < 0.4:
         return view
-    if choose.random() < 0.6:
+    # other columns of a level, and the last one may have a next one for ever
+    if choose.random() < 0.6 and not _has_levels(view.plan):
         return replace(view, plan=bottom_up(view.plan, lambda plan: _of_other_columns(plan, choose)))
     first = view.plan.schema[0]
     known = Call("is_not_null", (Column(0, first.type, first.nullable),), pa.bool_(), False)
@@ -152,6 +154,10 @@ def _with_query(view: View, choose: random.Random) -> View:
         Filter(view.plan, known),
     ]
     return replace(view, plan=choose.choice(plans))
+
+
+def _has_levels(plan: Plan) -> bool:
+    return isinstance(plan, Levels) or any(map(_has_levels, plan.inputs))
 
 
 def _of_other_columns(plan: Plan, choose: random.Random) -> Plan:
