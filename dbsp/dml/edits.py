@@ -10,10 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,22 +24,15 @@ from dbsp.circuits.traces.zset import ZSet
 from dbsp.dml.defaults import with_defaults, without_computed
 from dbsp.dml.keys import Keys, key_of, position
 from dbsp.dml.merged import merged
+from dbsp.dml.seen import Seen, called
 from dbsp.dml.statement import Delete, Insert, Merge, Statement, Update, Where
 from dbsp.lineage.relational import demand_of, matching
-from dbsp.queries.answer import answer, answer_or_hand_over
-from dbsp.queries.plans import Plans, named_in
 from dbsp.rows.casting import Refused
 from dbsp.rows.incoming import arrow_schema, whole_rows
 from dbsp.rows.literals import array_of
-from dbsp.sql.plans.program import Program, Table
+from dbsp.sql.plans.program import Table
 from dbsp.sql.plans.types import ddl
-from dbsp.views.view import Contents
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-# parts of a delta that are looked through one by one
-_PARTS = 16
 # what a statement gives, as Spark's do
 COUNTED = pa.schema([pa.field("num_affected_rows", pa.int64(), nullable=False)])
 
@@ -61,32 +52,21 @@ class Change:
 
 
 @dataclass
-class Edits:
-    """read: a table or view as of `step`, which all statements see. readable: their names. strict: a row
-    whose key is there is no upsert, but an error, unless the statement says what to do. written: the rows
-    that the last statement gave the table, of DELETE those that it took. moment: when all of them happen;
-    None: each at the machine's clock, and DEFAULTs of the clock with the step.
+class Edits(Seen):
+    """strict: a row whose key is there is no upsert, but an error, unless the statement says what to do.
+    written: the rows that the last statement gave the table, of DELETE those that it took.
     """
 
-    program: Program
-    plans: Plans
-    read: Callable[[str], Contents]
-    readable: list[str]
-    step: int = 0
-    spark: SparkSession | None = None
     strict: bool = False
-    moment: datetime | None = None
     changes: list[Change] = field(default_factory=list)
     written: ZSet | None = None
-    _deltas: dict[str, list[ZSet]] = field(default_factory=dict)
-    _timezone: str = ""
 
     def run(self, statement: Statement, timezone: str | None = None) -> int:
         """How many rows it inserts, changes or deletes. timezone: its session's; None: the program's.
 
         Raises dbsp.circuits.errors.Error, and then has done nothing.
         """
-        self._timezone = timezone or self.program.timezone
+        self.timezone = timezone or self.program.timezone
         if isinstance(statement, Insert):
             return self._insert(statement)
         table = statement.table
@@ -98,49 +78,14 @@ class Edits:
             return self._merge(statement)
         return self._update(statement) if isinstance(statement, Update) else self._delete(statement)
 
-    def query(self, select: str, timezone: str | None = None) -> Contents:
-        """The rows of a query, as statements see them: tables with what was changed, views as of the step."""
-        contents = {name: self._contents(name) for name in named_in(select, self.readable)}
-        plans = self.plans.in_zone(timezone or self.program.timezone)
-        return answer_or_hand_over(plans, select, contents, self.spark, self.step, self.moment)
-
     def again(self) -> Edits:
         """As of the same step, with nothing changed."""
-        return replace(self, changes=[], written=None, _deltas={})
-
-    # -- what is there --------------------------------------------------------------------------------
-
-    def _contents(self, name: str) -> Contents:
-        found, delta = self.read(name), self._deltas.get(name)
-        if delta is None:
-            return found
-        return Contents(name, found.schema, [*found.parts, *delta], self.spark, step=found.step)
-
-    def _having(self, table: Table, values: dict[str, Any]) -> list[ZSet]:
-        """The rows that columns have these values in, as parts: those that were there by their index."""
-        there, delta = self.read(table.name), self._deltas.get(table.name, [])
-        changed = Contents(table.name, there.schema, delta)
-        return [found.where(values).zset for found in (there, changed) if found.parts]
-
-    def _asked(self, select: str, ctes: str = "") -> ZSet:
-        select = f"{ctes} {select}" if ctes else select
-        contents = {name: self._contents(name) for name in named_in(select, self.readable)}
-        plans = self.plans.in_zone(self._timezone)
-        return answer(plans, select, contents, self.spark, now=self.moment).zset
-
-    def _selected(self, table: Table, where: Where, ctes: str) -> ZSet:
-        """The rows that a condition is true of."""
-        if not where.condition:
-            return self._contents(table.name).zset
-        if where.equal is not None:
-            schema = arrow_schema(table)
-            return ZSet.sum(schema, self._having(table, where.equal)).consolidate()
-        return self._asked(f"SELECT * FROM {_called(table, where)} WHERE {where.condition}", ctes)
+        return replace(self, changes=[], written=None, deltas={})
 
     # -- the statements -------------------------------------------------------------------------------
 
     def _delete(self, statement: Delete) -> int:
-        table, gone = statement.table, self._selected(statement.table, statement.where, statement.ctes)
+        table, gone = statement.table, self.selected(statement.table, statement.where, statement.ctes)
         self._queue(table, gone, None)
         return int(gone.weights.sum())
 
@@ -148,7 +93,7 @@ class Edits:
         table, where = statement.table, statement.where
         width = len(table.schema)
         if statement.values is not None:
-            gone = self._selected(table, where, statement.ctes)
+            gone = self.selected(table, where, statement.ctes)
             columns = list(gone.rows.columns)
             for name, value in statement.values.items():
                 i = position(table.schema, name)
@@ -160,8 +105,8 @@ class Edits:
                 for name, text in statement.texts.items()
             ]
             condition = f" WHERE {where.condition}" if where.condition else ""
-            select = f"SELECT *, {', '.join(made)} FROM {_called(table, where)}{condition}"
-            found = self._asked(select, statement.ctes)
+            select = f"SELECT *, {', '.join(made)} FROM {called(table, where)}{condition}"
+            found = self.asked(select, statement.ctes)
             gone = ZSet(found.rows.select(list(range(width))), found.weights)
             columns = list(gone.rows.columns)
             for offset, name in enumerate(statement.texts):
@@ -173,13 +118,13 @@ class Edits:
         return int(gone.weights.sum())
 
     def _insert(self, statement: Insert) -> int:
-        table, timezone = statement.table, self._timezone
+        table, timezone = statement.table, self.timezone
         if statement.rows is not None:
             rows = self._filled(table, whole_rows(table, statement.rows, timezone))
         else:
             columns = self._named(statement) if statement.by_name else statement.columns
             asked = _cast_query(table, columns, statement.query)
-            rows = self._new(table, columns, self._asked(asked, statement.ctes))
+            rows = self._new(table, columns, self.asked(asked, statement.ctes))
         come = ZSet(rows, np.ones(rows.num_rows, dtype=np.int64))
         gone = None
         if table.primary_key and (self.strict or statement.conflict is not None):
@@ -193,7 +138,7 @@ class Edits:
         none = f"SELECT * FROM ({statement.query}) AS given WHERE false"
         names = {one.name.lower(): one.name for one in table.schema}
         found = []
-        for name in self._asked(none, statement.ctes).rows.schema.names:
+        for name in self.asked(none, statement.ctes).rows.schema.names:
             if name.lower() not in names:
                 listed = ", ".join(names.values())
                 raise DataError(f"table '{table.name}' has no column '{name}'; columns: {listed}")
@@ -209,7 +154,7 @@ class Edits:
             for one in table.schema
         ]
         whole = pa.Table.from_arrays(columns, names=[one.name for one in table.schema])
-        return self._filled(table, whole_rows(table, whole, self._timezone))
+        return self._filled(table, whole_rows(table, whole, self.timezone))
 
     def _filled(self, table: Table, rows: pa.RecordBatch) -> pa.RecordBatch:
         """With DEFAULTs. What the clock of an earlier step gave could be late, where something can be."""
@@ -224,9 +169,9 @@ class Edits:
         changed = 0
 
         def ask(select: str) -> ZSet:
-            return self._asked(select, statement.ctes)
+            return self.asked(select, statement.ctes)
 
-        for found in merged(statement, _called(table, Where(statement.name)), ask):
+        for found in merged(statement, called(table, Where(statement.name)), ask):
             if not found.goes:
                 rows = self._new(table, found.columns, found.rows)
                 come.append(ZSet(rows, np.ones(rows.num_rows, dtype=np.int64)))
@@ -254,7 +199,7 @@ class Edits:
         schema = arrow_schema(table)
         whole = [Column(i, one.type, one.nullable) for i, one in enumerate(table.schema)]
         demand = demand_of(gone, table.schema, whole)
-        there = matching(ZSet.sum(schema, self._contents(table.name).parts), table.schema, [demand])
+        there = matching(ZSet.sum(schema, self.contents(table.name).parts), table.schema, [demand])
         excess = (gone - there.under(schema)).consolidate()
         twice = excess.take(np.flatnonzero(excess.weights > 0))
         if len(twice):
@@ -283,12 +228,12 @@ class Edits:
         return there, new + replaced
 
     def _keys(self, table: Table) -> Keys:
-        return Keys(table, lambda: self._contents(table.name).parts, partial(self._having, table))
+        return Keys(table, lambda: self.contents(table.name).parts, partial(self.having, table))
 
     def _constant(self, table: Table, name: str, value: object, count: int) -> pa.Array:
         type_ = table.schema[position(table.schema, name)].type
         try:
-            one = array_of([value], type_, self._timezone)
+            one = array_of([value], type_, self.timezone)
         except Refused as refused:
             raise DataError(
                 f"table '{table.name}', column '{name}': {value!r} doesn't fit: {refused}"
@@ -298,7 +243,7 @@ class Edits:
     def _whole(self, table: Table, columns: list[pa.Array], said: Collection[str]) -> pa.RecordBatch:
         """Of rows that were there with other values; DEFAULTs for NULL. said: the columns that are set."""
         given = pa.RecordBatch.from_arrays(columns, names=[one.name for one in table.schema])
-        return self._filled(table, whole_rows(table, without_computed(table, given, said), self._timezone))
+        return self._filled(table, whole_rows(table, without_computed(table, given, said), self.timezone))
 
     # -- what becomes of it ---------------------------------------------------------------------------
 
@@ -310,10 +255,7 @@ class Edits:
         delta = ZSet.sum(schema, [one.under(schema) for one in parts])
         if not len(delta):
             return
-        deltas = self._deltas.setdefault(table.name, [])
-        deltas.append(delta)
-        if len(deltas) > _PARTS:
-            deltas[:] = [ZSet.sum(schema, deltas)]
+        self.see(table, delta)
         if table.primary_key and gone is not None:
             delta = by_key(delta.consolidate(), key_of(table))[0]
         self.changes.append(Change(table.name, delta.under(schema).rows, delta.weights))
@@ -324,11 +266,6 @@ class Edits:
             parts = [ZSet(change.rows, change.weights) for change in changes]
             total = ZSet.sum(parts[0].schema, parts)
             take(table, total.rows, total.weights)
-
-
-def _called(table: Table, where: Where) -> str:
-    quoted = ".".join(f"`{part}`" for part in table.name.split("."))
-    return f"{quoted} AS `{where.name}`" if where.name else quoted
 
 
 def _cast_query(table: Table, columns: Sequence[str], query: str) -> str:

@@ -194,7 +194,7 @@ class Reading:
             moment, _ = next_moment(None, self.store.last, True)
         step, state = self._last(lambda step, state: (step, state))
         read = cache(partial(self._contents, step=step, state=state))
-        return Edits(self.program, self.plans, read, self.readable, step, self._spark, strict, moment)
+        return Edits(self.program, self.plans, read, self.readable, step, self._spark, moment, strict=strict)
 
     @cached_property
     def readable(self) -> list[str]:
