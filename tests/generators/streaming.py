@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -41,9 +42,9 @@ _CALLS = (
 )
 
 
-def draw_query(choices: Choices) -> str:
+def draw_query(choices: Choices, sources: Sequence[str] = _SOURCES) -> str:
     """Over `TABLES`; with STREAM, which not all of them can have."""
-    source = choices.choice(_SOURCES)
+    source = choices.choice(sources)
     keys = ["a.k"] if chance(choices, 2) else []
     if chance(choices, 5):
         selected = [choices.choice(_TIMES), "a.v", *keys]
@@ -71,6 +72,28 @@ def draw_streams(choices: Choices, views: int = 3) -> Annotated:
     return Annotated(Program(TABLES, queries), amounts)
 
 
+# what rows of streams meet as they arrive
+_MEETING = (
+    "SELECT a.k, a.v, a.ts, p.name FROM a JOIN p ON a.k = p.k",
+    "SELECT a.k, coalesce(p.name, a.v) AS v, a.ts FROM a LEFT JOIN p ON a.v = p.k",
+    "SELECT a.k, a.v, a.ts FROM a, p WHERE p.k = a.k AND p.name > 0",
+    "SELECT max(a.k) AS k, sum(a.v) AS v, a.ts FROM a JOIN p ON a.k = p.k GROUP BY a.ts",
+)
+
+
+def draw_defined(choices: Choices) -> Annotated:
+    """Of each query, v0 has a join as a sub-query and v1 as a view, v2 as a view of that."""
+    inner = choices.choice(_MEETING)
+    query = draw_query(choices, [f"({inner}) a"])
+    views = [
+        View("met", inner, None),
+        View("met_again", "SELECT * FROM met WHERE v IS NOT NULL OR v IS NULL", None),
+    ]
+    named = [query, query.replace(f"({inner})", "met"), query.replace(f"({inner})", "met_again")]
+    views += [View(f"v{i}", one, None) for i, one in enumerate(named)]
+    return replace(draw_streams(choices), program=Program(TABLES, tuple(views)))
+
+
 def streaming(annotated: Annotated, session: Any) -> tuple[Annotated, Compiled]:
     """The program, without STREAM in those of its queries that can't have it."""
     program = annotated.program
@@ -83,6 +106,20 @@ def streaming(annotated: Annotated, session: Any) -> tuple[Annotated, Compiled]:
             program = replace(program, views=(*program.views[:i], plain, *program.views[i + 1 :]))
     found = replace(annotated, program=program)
     return found, _compiled(found, session)
+
+
+def streaming_alike(annotated: Annotated, session: Any) -> tuple[Annotated, Compiled]:
+    """The program, without STREAM in all of its queries where v0 can't have it. Raises ProgramError where
+    another can't though v0 can.
+    """
+    program = annotated.program
+    alone = tuple(view for view in program.views if view.name == "v0")
+    try:
+        _compiled(replace(annotated, program=replace(program, views=alone)), session)
+    except ProgramError:
+        plain = (replace(v, query=v.query.replace("SELECT STREAM", "SELECT", 1)) for v in program.views)
+        annotated = replace(annotated, program=replace(program, views=tuple(plain)))
+    return annotated, _compiled(annotated, session)
 
 
 def _compiled(annotated: Annotated, session: Any) -> Compiled:

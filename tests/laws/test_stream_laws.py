@@ -19,7 +19,7 @@ from dbsp.testing.choices import Seeded
 from dbsp.testing.strategies import Drawn
 from tests.effort import examples, pool_of
 from tests.generators.lateness import Annotated, draw_drifting_run
-from tests.generators.streaming import draw_streams, streaming
+from tests.generators.streaming import draw_defined, draw_streams, streaming, streaming_alike
 from tests.laws.laws import WAYS, Case, Running, naive
 
 pytestmark = pytest.mark.spark
@@ -30,6 +30,12 @@ POOL = pool_of(30)
 @cache
 def drawn(seed: int, session: Any) -> tuple[Annotated, Case]:
     annotated, compiled = streaming(draw_streams(Seeded(seed)), session)
+    return annotated, Case(annotated.program, compiled)
+
+
+@cache
+def defined(seed: int, session: Any) -> tuple[Annotated, Case]:
+    annotated, compiled = streaming_alike(draw_defined(Seeded(seed)), session)
     return annotated, Case(annotated.program, compiled)
 
 
@@ -82,6 +88,25 @@ def test_the_way_changes_no_byte_of_a_stream(spark: Any, way: str, data: st.Data
         for delta in run:
             assert other.step(delta) == plain.step(delta)
         assert other.finish() == plain.finish()
+
+
+@examples(30)
+@given(data=st.data())
+def test_a_view_is_what_its_query_is_where_a_stream_reads_it(spark: Any, data: st.DataObject) -> None:
+    annotated, case = defined(data.draw(st.integers(0, POOL - 1)), spark)
+    run = draw_drifting_run(Drawn(data.draw), annotated)
+    with Running(case, data.draw(st.sampled_from(list(WAYS.values())))) as running:
+        for delta in run:
+            _as_the_query(running.changes(delta))
+        before = running.pipeline.last_step
+        running.finish()
+        if running.pipeline.last_step > before:
+            _as_the_query(running.last_changes())
+
+
+def _as_the_query(changes: dict[str, Counter[Any]]) -> None:
+    assert changes["v1"] == changes["v0"]
+    assert changes["v2"] == changes["v0"]
 
 
 def test_most_random_queries_are_streams(spark: Any) -> None:

@@ -2,7 +2,7 @@
 
 A stream is an append-only table; a query over it without STREAM asks for its history, which it has if it is
 declared WITH (materialized = true). A view without STREAM serves both: it is a relation where its history may
-be read, and a stream where SELECT STREAM reads it; others may then read it as a relation, too.
+be read, and a stream where SELECT STREAM reads it (see `definitions.py`); others may then read it, too.
 The rows of SELECT STREAM are never retracted: each is put out once, when no further input can change it.
 Where the query only adds rows that is at once; else a row waits, as with TRIGGER ON WATERMARK, until a
 waterline has passed its stream key. With ORDER BY, which begins with a monotonic column, it waits until a

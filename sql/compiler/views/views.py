@@ -14,6 +14,7 @@ from dbsp.sql.catalyst.plans import plan
 from dbsp.sql.catalyst.reading.query import Query
 from dbsp.sql.catalyst.widened import widened
 from dbsp.sql.compiler.scope.scope import Scope, renamed
+from dbsp.sql.compiler.streams.definitions import with_definitions
 from dbsp.sql.compiler.streams.histories import Histories
 from dbsp.sql.compiler.streams.on_arrival import follows, on_arrival
 from dbsp.sql.compiler.streams.select_stream import (
@@ -152,13 +153,13 @@ class Views:
         if arrival is not None:
             written = numbered_by_arrival(query, dumped["plan"], written, arrival)
         self.written[name], self.queries[name] = written, query
-        optimized = apply_rules(written)
         streaming = is_streaming(words_of(self.scope.source, text))
         if streaming:
-            streams = self.scope.defined.streams.keys()
-            optimized = on_arrival(optimized, streams, self.scope.defined.append_only())
-        elif grows or kind == "local":
-            optimized = self._arriving(optimized, dumped, text)
+            optimized = self._streaming(written)
+        else:
+            optimized = apply_rules(written)
+            if grows or kind == "local":
+                optimized = self._arriving(optimized, dumped, text)
         retracts_nothing = optimized.append_only(self.scope.defined.append_only())
         location = self.scope.source.location(start)
         asked = order_of(query, dumped["plan"])
@@ -168,7 +169,7 @@ class Views:
         )
         history = check_stream(query, text, optimized, relations, kind, asked, order)
         if streaming:
-            self.histories.serve(optimized)
+            self.histories.serve(written)
         elif history is False:
             self.histories.add(name, kind, text, optimized)
         if history is not None:
@@ -191,6 +192,12 @@ class Views:
             tick=tick,
         )
         return view, dumped
+
+    def _streaming(self, written: Plan) -> Plan:
+        """The plan of SELECT STREAM."""
+        streams, grows = self.scope.defined.streams.keys(), self.scope.defined.append_only()
+        plans = {name: plan for name, plan in self.exact().items() if name in streams and not grows[name]}
+        return on_arrival(apply_rules(with_definitions(written, plans, streams, grows)), streams, grows)
 
     def _arriving(self, plan: Plan, dumped: Any, text: Slice) -> Plan:
         """The plan of what reads relations by STREAM(…). Raises ProgramError."""
