@@ -14,7 +14,7 @@ from dbsp.sql.catalyst.generators import generate
 from dbsp.sql.catalyst.groups.aggregates import aggregate
 from dbsp.sql.catalyst.groups.limits import limit, ordered
 from dbsp.sql.catalyst.groups.time_windows import declared_windows, windows_of, with_windows
-from dbsp.sql.catalyst.groups.windows import computed, window
+from dbsp.sql.catalyst.groups.windows import computed, is_function, window
 from dbsp.sql.catalyst.joins.as_of import as_of
 from dbsp.sql.catalyst.joins.joins import conjuncts, join
 from dbsp.sql.catalyst.joins.scalars import first_columns, met_by_scalars, scalars_in, with_scalars
@@ -268,10 +268,26 @@ def _window(query: Query, node: Node) -> Relation:
     (below,) = node["k"]
     child, order = (plan(query, below), ()) if node["o"]["orderSpec"] else ordered(query, below, plan)
     aliases = computed(node)
+    functions = [*filter(is_function, aliases)]
+    relation = child
+    if functions:
+        schema, ids = _added(query, child, functions)
+        relation = Relation(window(query, node, child.plan, child.position, schema, order), ids)
+    if len(functions) < len(aliases):
+        schema, ids = _added(query, child, aliases)
+        kept = tuple(Column(i, field.type, field.nullable) for i, field in enumerate(relation.plan.schema))
+        values = (
+            kept[relation.position[each["id"]]] if each in functions else expression(query, each["k"][0], {})
+            for each in aliases
+        )
+        relation = Relation(Project(relation.plan, (*kept[: len(child.ids)], *values), schema), ids)
+    return relation
+
+
+def _added(query: Query, child: Relation, aliases: list[Node]) -> tuple[Schema, tuple[int, ...]]:
+    """The relation's columns, and then these."""
     fields = (Field(alias["name"], query.value_type(alias), alias["n"]) for alias in aliases)
-    ids = (*child.ids, *(alias["id"] for alias in aliases))
-    schema = (*child.plan.schema, *fields)
-    return Relation(window(query, node, child.plan, child.position, schema, order), ids)
+    return (*child.plan.schema, *fields), (*child.ids, *(alias["id"] for alias in aliases))
 
 
 def _limit(query: Query, node: Node) -> Relation:

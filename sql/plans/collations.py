@@ -5,6 +5,7 @@ STRING COLLATE UTF8_LCASE, ARRAY<STRING COLLATE UNICODE>, STRUCT<`s`: STRING COL
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -53,6 +54,11 @@ def with_collation(spark: Any, text: str) -> Any:
 def collated(spark: Any) -> str:
     """The type as Spark DDL; '' where no text in it has a collation. Raises UnsupportedType."""
     return "" if without_collations(spark) == spark else _spelled(spark, "", {})
+
+
+def by_bytes(ddl: str) -> bool:
+    """Whether texts of a type, as Spark DDL, are equal only where their bytes are."""
+    return not re.search(r"string collate (?!UTF8_BINARY\b)", ddl)
 
 
 def _spelled(spark: Any, path: str, known: Mapping[str, str]) -> str:

@@ -81,7 +81,17 @@ _INSTEAD = {
 }
 
 
+# in which case tells, and accents don't
+_UNKEYED = re.compile("string collate (?!.*_CI).*_AI")
+_OF_UNKEYED = (
+    "ICU's keys of it take 'ß' for 'ss', and Spark's comparison doesn't, which joins go by; "
+    "say UNICODE_CI_AI or UNICODE"
+)
+
+
 def _with_cure(name: str) -> str:
+    if _UNKEYED.match(name):
+        return f"{name} ({_OF_UNKEYED})"
     cure = next((cure for start, cure in _INSTEAD.items() if name.startswith(start)), "")
     return f"{name} ({cure})" if cure else name
 

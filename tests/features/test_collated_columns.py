@@ -160,6 +160,36 @@ def test_rows_are_judged_along_it(spark: Any) -> None:
             p.insert("t", [{"id": 3, "s": "BaD"}])
 
 
+BY_BYTES = """
+CREATE TABLE b (s STRING PRIMARY KEY, u STRING, x STRUCT<s: STRING, i: INT>) DEFAULT COLLATION UTF8_BINARY;
+CREATE RECURSIVE VIEW r (s STRING COLLATE UTF8_BINARY) AS SELECT s FROM b UNION SELECT upper(s) FROM r;
+CREATE VIEW g AS SELECT u, count(*) AS n FROM b GROUP BY u;
+CREATE VIEW o AS SELECT DISTINCT x.s AS s FROM b WHERE u COLLATE UTF8_BINARY = 'a' AND regexp_like(s, 'a');
+CREATE VIEW m AS SELECT mode(u) AS m, sort_array(collect_set(u)) AS c FROM b;
+CREATE VIEW d AS SELECT u FROM b EXCEPT ALL SELECT s FROM b;
+"""
+
+
+def test_utf8_binary_compares_bytes(spark: Any) -> None:
+    program = compile_program(BY_BYTES, session=spark)
+    assert [column.ddl for column in program.views["g"].schema] == ["string collate UTF8_BINARY", "bigint"]
+    assert [column.ddl for column in program.views["o"].schema] == ["string collate UTF8_BINARY"]
+    with Pipeline(program, runner="inline") as p:
+        p.insert("b", [("a", "a", {"s": "B", "i": 1}), ("A", "a", {"s": "b", "i": 1})])
+        p.insert("b", [("c", "A", {"s": "b", "i": 2})])
+        p.step()
+        p.delete("b", [("c",)])
+        p.step()
+        for view, rows_ in (
+            ("r", [("A",), ("a",)]),
+            ("g", [("a", 2)]),
+            ("o", [("B",)]),
+            ("m", [("a", ["a"])]),
+            ("d", [("a",)]),
+        ):
+            assert [tuple(row.values()) for row in p[view].rows()] == rows_, view
+
+
 KEY = "has a collation, by which texts that differ are one"
 REFUSED = {
     "CREATE TABLE u (id INT, s STRING COLLATE UTF8_LCASE PRIMARY KEY);": f"column 's' of 'u' {KEY} key",

@@ -80,6 +80,23 @@ ARROW: dict[str, pa.DataType] = {
     "VARIANT": VARIANT,
 }
 
+# none like UNICODE_AI, along which nothing goes by keys
+COLLATIONS = (
+    *("UTF8_LCASE", "UNICODE_CI", "UTF8_LCASE_RTRIM", "UNICODE_CI_RTRIM", "UTF8_BINARY_RTRIM", "UNICODE"),
+    *("UTF8_BINARY", "de_CI_AI", "UNICODE_CI_AI_RTRIM"),
+)
+# of each collation but the binary one some are equal; the fourth is written in two letters
+_TEXTS = ["a", "A", "ä", "a\u0308", "Ä", "a ", "ß", "ss", "SS", "b", "B  ", "", " ", "İ"]
+# by the type of a column that has a collation: what holds its values
+COLLATED: dict[str, pa.DataType] = {}
+for _name in COLLATIONS:
+    _text = f"STRING COLLATE {_name}"
+    _list, _struct = f"ARRAY<{_text}>", f"STRUCT<s: {_text}, i: INT>"
+    COLLATED |= {_text: pa.string(), _list: pa.list_(pa.string())}
+    COLLATED[_struct] = pa.struct([("s", pa.string()), ("i", pa.int32())])
+    DOMAINS |= {_text: _TEXTS, _list: [[], ["a"], ["A", "b"], ["a ", None], ["ß", "ss", "SS"]]}
+    DOMAINS[_struct] = [{"s": s, "i": i} for s in ("a", "A", "Ä", "b", None) for i in (1, 2)]
+
 
 def value(choices: Choices, kind: str, nullable: bool = True) -> Any:
     """Some value of that SQL type, one time in six NULL."""

@@ -11,11 +11,13 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.forms.outside import batch_to_outside
 from dbsp.running.spark.frames import to_arrow, to_frame
+from dbsp.sql.plans.collations import arrow_field
+from dbsp.sql.plans.schemas import Field
 from dbsp.testing.bags import arrow_values, normal
-from tests.generators.programs import Program, Table, Upsert, View
+from tests.generators.programs import Column, Program, Table, Upsert, View
 from tests.generators.python_functions import SCALARS, without_aggregates
 from tests.generators.strategies import Row
-from tests.generators.values import ARROW
+from tests.generators.values import ARROW, COLLATED
 
 _TYPES = {
     "ARRAY<INT>": "INT[]",
@@ -46,10 +48,16 @@ def arrow_rows(table: Table, rows: Iterable[Row]) -> pa.Table:
 
 def declared(table: Table, rows: Iterable[Row]) -> pa.RecordBatch:
     """Rows of a table as the engine has them."""
-    schema = pa.schema([pa.field(c.name, ARROW[c.type]) for c in table.columns])
+    schema = pa.schema([_field(c) for c in table.columns])
     columns = list(zip(*rows, strict=True)) or [()] * len(schema)
     arrays = [pa.array(list(column), field.type) for column, field in zip(columns, schema, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _field(c: Column) -> pa.Field:
+    if c.type in COLLATED:
+        return arrow_field(Field(c.name, COLLATED[c.type], collated=c.type))
+    return pa.field(c.name, ARROW[c.type])
 
 
 class DuckDB:

@@ -49,7 +49,7 @@ def window(
     schema: Schema,
     below: tuple[SortOrder, ...] = (),
 ) -> Plan:
-    """schema: of the node's output: the input's columns, then the functions. below: the input's order, for a
+    """schema: the input's columns, then the functions. below: the input's order, for a
     row_number without one, which Catalyst makes of a correlated LIMIT.
     """
     partition = tuple(
@@ -57,9 +57,8 @@ def window(
     )
     order = sort_orders(query, node["o"]["orderSpec"], position) or below
     calls, loose = [], set()
-    for i, alias in enumerate(computed(node)):
+    for i, alias in enumerate(filter(is_function, computed(node))):
         (over,) = alias["k"]
-        assert over["c"] == "WindowExpression", over["c"]
         function, specification = over["k"]
         frame = _frame(query, specification["k"][-1], order)
         call = _call(query, function, position)
@@ -73,6 +72,11 @@ def window(
 def computed(node: Node) -> list[Node]:
     """What the node adds to its input: of a correlated sub-query its keys stand there again."""
     return [each for each in node["o"]["windowExpressions"] if each["c"] == "Alias"]
+
+
+def is_function(alias: Node) -> bool:
+    """Not a constant, which the optimiser makes of some, as of count(NULL) OVER."""
+    return bool(alias["k"][0]["c"] == "WindowExpression")
 
 
 def sort_orders(query: Query, items: list[Node], position: Mapping[int, int]) -> tuple[SortOrder, ...]:

@@ -44,15 +44,17 @@ public class Collations extends scala.runtime.AbstractPartialFunction {
 
   private static boolean holds(Expression e) {
     boolean isTyped = !(e instanceof WindowSpecDefinition || e instanceof WindowFrame || e instanceof SpecialFrameBoundary);
-    if (isTyped && e.resolved() && within(e.dataType())) return true;
+    if (e instanceof Collate || isTyped && e.resolved() && within(e.dataType())) return true;
     if (e instanceof ScalarSubquery && compares((LogicalPlan) ((ScalarSubquery) e).plan())) return true;
     Iterator it = e.children().iterator();
     while (it.hasNext()) if (holds((Expression) it.next())) return true;
     return false;
   }
 
-  /** Whether it is a text that is compared by a collation. */
-  private static boolean has(DataType t) { return t instanceof StringType && t.json().startsWith("\"string collate"); }
+  /** Whether it is a text that is compared by a collation: one of UTF8_BINARY is compared by its bytes, as any. */
+  private static boolean has(DataType t) { return t instanceof StringType && told(t) && !t.equals(DataTypes.StringType); }
+
+  private static boolean told(DataType t) { return t.json().startsWith("\"string collate"); }
 
   /** Whether it is one, or has one in it. */
   public static boolean within(DataType t) {
@@ -65,17 +67,25 @@ public class Collations extends scala.runtime.AbstractPartialFunction {
   }
 
   /** The type without collations. */
-  private static DataType bare(DataType t) {
-    if (has(t)) return DataTypes.StringType;
-    if (t instanceof ArrayType) return new ArrayType(bare(((ArrayType) t).elementType()), ((ArrayType) t).containsNull());
+  private static DataType bare(DataType t) { return without(t, true); }
+
+  /** Whether it says a collation of a text in it. */
+  public static boolean tells(DataType t) { return !bare(t).json().equals(t.json()); }
+
+  /** The type without those that compare bytes. */
+  public static DataType compared(DataType t) { return without(t, false); }
+
+  private static DataType without(DataType t, boolean any) {
+    if (t instanceof StringType) return told(t) && (any || !has(t)) ? DataTypes.StringType : t;
+    if (t instanceof ArrayType) return new ArrayType(without(((ArrayType) t).elementType(), any), ((ArrayType) t).containsNull());
     if (t instanceof MapType) {
       MapType map = (MapType) t;
-      return new MapType(bare(map.keyType()), bare(map.valueType()), map.valueContainsNull());
+      return new MapType(without(map.keyType(), any), without(map.valueType(), any), map.valueContainsNull());
     }
     if (!(t instanceof StructType)) return t;
     StructField[] fields = ((StructType) t).fields(), made = new StructField[fields.length];
     for (int i = 0; i < fields.length; i++)
-      made[i] = new StructField(fields[i].name(), bare(fields[i].dataType()), fields[i].nullable(), fields[i].metadata());
+      made[i] = new StructField(fields[i].name(), without(fields[i].dataType(), any), fields[i].nullable(), fields[i].metadata());
     return new StructType(made);
   }
 
@@ -257,6 +267,7 @@ public class Collations extends scala.runtime.AbstractPartialFunction {
   private Expression bare(Expression e) {
     if (e instanceof AttributeReference) return read((Attribute) e);
     if (e instanceof ScalarSubquery) return subquery((ScalarSubquery) e);
+    if (e instanceof Collate && !within(e.dataType())) return text((Expression) e.children().head());
     // what reads a text by its type, to make that text of it
     if (e instanceof Cast && !within(e.dataType()) && within(((Cast) e).child().dataType()) && isRead(((Cast) e).child(), e.dataType()))
       return text(((Cast) e).child());
@@ -321,7 +332,7 @@ public class Collations extends scala.runtime.AbstractPartialFunction {
       }
       return typed(e, (AggregateFunction) f.withNewChildren(seq(made).toIndexedSeq()), e.isDistinct());
     }
-    if (f instanceof PivotFirst && has(value.dataType())) return with(e, pivoted((PivotFirst) f), false);
+    if (f instanceof PivotFirst && has(value.dataType()) && isKeyed(value.dataType())) return with(e, pivoted((PivotFirst) f), false);
     if (value == null || !within(value.dataType())) return e;
     if (f instanceof Max) return typed(e, new MaxBy(text(value), key(value)), false);
     if (f instanceof Min) return typed(e, new MinBy(text(value), key(value)), false);
@@ -347,9 +358,12 @@ public class Collations extends scala.runtime.AbstractPartialFunction {
     return new AggregateExpression(f, e.mode(), distinct, e.filter(), e.resultId());
   }
 
+  /** Not where case tells and accents don't: ICU's keys make 'ß' equal to 'ss' there, and its comparison doesn't. */
+  private static boolean isKeyed(DataType t) { return !t.json().contains("_AI") || t.json().contains("_CI"); }
+
   /** What has its order, and is compared by bytes; a map has none. */
   private static Expression key(Expression e) {
-    if (has(e.dataType())) return new CollationKey(e);
+    if (has(e.dataType())) return isKeyed(e.dataType()) ? new CollationKey(e) : e;
     if (!within(e.dataType()) || e.dataType() instanceof MapType) return e;
     if (e.dataType() instanceof ArrayType) {
       ArrayType of = (ArrayType) e.dataType();

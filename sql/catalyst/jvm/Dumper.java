@@ -474,12 +474,12 @@ public class Dumper {
       plan(Collations.plain(optimized((LogicalPlan) Rewritten.of(analyzed, constants)
           .transformAllExpressionsWithSubqueries(new ClockMarks(session.conf().get("spark.sql.session.timeZone"))))));
     else out.append("null");
-    if (Collations.within(analyzed.schema())) {
+    if (Collations.tells(analyzed.schema())) {
       out.append(",\"shown\":[");
       Iterator columns = analyzed.output().iterator();
       for (boolean first = true; columns.hasNext(); first = false) {
         if (!first) out.append(',');
-        out.append(type(((Attribute) columns.next()).dataType()));
+        out.append(number(((Attribute) columns.next()).dataType().json()));
       }
       out.append(']');
     }
@@ -868,9 +868,10 @@ public class Dumper {
   }
 
   private int type(DataType t) {
-    String json;
-    if (t == null || t instanceof ObjectType) json = "\"object\"";
-    else json = t.json();
+    return number(t == null || t instanceof ObjectType ? "\"object\"" : Collations.compared(t).json());
+  }
+
+  private int number(String json) {
     Object known = types.get(json);
     if (known != null) return ((Integer) known).intValue();
     types.put(json, Integer.valueOf(typeList.size()));

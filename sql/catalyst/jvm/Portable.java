@@ -100,7 +100,7 @@ public class Portable {
       for (int i = 0; i < fields.length; i++) if (!canBeGiven(fields[i].dataType())) return false;
       return fields.length > 0;
     }
-    if (t instanceof StringType) return t.equals(DataTypes.StringType) && !Collations.within(t);
+    if (t instanceof StringType) return t.equals(DataTypes.StringType);
     return t instanceof NumericType || t instanceof BooleanType || t instanceof BinaryType || t instanceof DateType
         || t instanceof TimestampType || t instanceof TimestampNTZType || t instanceof DayTimeIntervalType
         || t instanceof YearMonthIntervalType || t instanceof TimeType || t instanceof VariantType;

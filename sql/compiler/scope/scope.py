@@ -19,7 +19,7 @@ from dbsp.sql.catalyst.reading.errors import forbidden, spark_error
 from dbsp.sql.catalyst.reading.query import Query
 from dbsp.sql.compiler.functions.known import Functions
 from dbsp.sql.compiler.scope.defined import ROW_ID, ROWTIME, Defined
-from dbsp.sql.plans.collations import collated, kept_type, with_collation
+from dbsp.sql.plans.collations import by_bytes, collated, kept_type, with_collation
 from dbsp.sql.plans.nodes import Project
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field, Schema
@@ -187,7 +187,7 @@ class Scope:
                 cure = f"nothing cuts what comes in; declare TIME, and CAST it AS {coarse.upper()} in a view"
                 raise self.source.error(column.type.start, f"{what} is {coarse.upper()}: {cure}")
             is_recursive = isinstance(statement, CreateRecursiveView)
-            if fields[-1].collated and (column.name in keys or is_recursive):
+            if not by_bytes(fields[-1].collated) and (column.name in keys or is_recursive):
                 use, one = ("of the PRIMARY KEY", "key") if column.name in keys else ("of a recursion", "row")
                 message = (
                     f"{what} has a collation, by which texts that differ are one {one}, and is {use}; "

@@ -7,7 +7,14 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from dbsp.sql.plans.collations import arrow_field, collated, column_of, with_collation, without_collations
+from dbsp.sql.plans.collations import (
+    arrow_field,
+    by_bytes,
+    collated,
+    column_of,
+    with_collation,
+    without_collations,
+)
 from dbsp.sql.plans.schemas import Field
 
 LOWER = "string collate UTF8_LCASE"
@@ -73,3 +80,17 @@ def test_arrow_has_the_texts_and_the_name(ddl: str) -> None:
     assert column_of(field) == column
     assert field == pa.field("s", pa.string(), nullable=False)
     assert column.ddl == (ddl or "string")
+
+
+@pytest.mark.parametrize(
+    ("ddl", "expected"),
+    [
+        ("", True),
+        ("string collate UTF8_BINARY", True),
+        ("array<string collate UTF8_BINARY>", True),
+        ("string collate UTF8_BINARY_RTRIM", False),
+        ("struct<`a`: string collate UTF8_BINARY, `b`: string collate UNICODE>", False),
+    ],
+)
+def test_one_collation_compares_bytes(ddl: str, expected: bool) -> None:
+    assert by_bytes(ddl) == expected
