@@ -11,6 +11,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from dbsp.circuits.expressions.nodes import Call
+from dbsp.circuits.functions.spark.expression import SparkExpression
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.plans.types import arrow_type, ddl
 
@@ -59,6 +61,12 @@ def collated(spark: Any) -> str:
 def by_bytes(ddl: str) -> bool:
     """Whether texts of a type, as Spark DDL, are equal only where their bytes are."""
     return not re.search(r"string collate (?!UTF8_BINARY\b)", ddl)
+
+
+def is_collation_key(call: Call) -> bool:
+    """Whether it is what Spark compares a text by along a collation."""
+    expression = call.option("expression")
+    return isinstance(expression, SparkExpression) and expression.name == "collationkey"
 
 
 def _spelled(spark: Any, path: str, known: Mapping[str, str]) -> str:

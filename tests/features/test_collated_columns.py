@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
+from sqlite3 import connect
 from typing import Any
 
 import pyarrow as pa
@@ -168,6 +170,33 @@ CREATE VIEW o AS SELECT DISTINCT x.s AS s FROM b WHERE u COLLATE UTF8_BINARY = '
 CREATE VIEW m AS SELECT mode(u) AS m, sort_array(collect_set(u)) AS c FROM b;
 CREATE VIEW d AS SELECT u FROM b EXCEPT ALL SELECT s FROM b;
 """
+
+
+def test_a_target_is_upserted_by_the_texts_of_groups(spark: Any, tmp_path: Path) -> None:
+    """Which are others when the rows go that they were the first of."""
+    text = f"""
+    CREATE TABLE t (id INT, s STRING COLLATE UTF8_LCASE);
+    CREATE VIEW g AS SELECT s, count(*) AS n FROM t WHERE s IS NOT NULL GROUP BY s;
+    CREATE TABLE kept (s STRING COLLATE UTF8_BINARY PRIMARY KEY, n BIGINT)
+    USING sqlite OPTIONS (path '{tmp_path}/kept.db', dbtable 'kept');
+    INSERT INTO kept SELECT s, n FROM g;
+    """
+
+    def kept() -> list[tuple[str, int]]:
+        with closing(connect(tmp_path / "kept.db")) as connection:
+            return connection.execute("SELECT s, n FROM kept ORDER BY s").fetchall()
+
+    with Pipeline(compile_program(text, session=spark), runner="inline") as p:
+        p.insert("t", [(1, "A"), (2, "a"), (3, "b")])
+        p.step()
+        assert (kept(), p["g"].lookup("A")) == ([("A", 2), ("b", 1)], [{"s": "A", "n": 2}])
+        p.delete("t", [(1, "A")])
+        p.insert("t", [(4, "B")])
+        p.step()
+        assert kept() == [("a", 1), ("b", 2)]
+        p.delete("t", [(2, "a"), (3, "b"), (4, "B")])
+        p.step()
+        assert kept() == []
 
 
 def test_utf8_binary_compares_bytes(spark: Any) -> None:

@@ -6,16 +6,24 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 
 from dbsp.circuits.expressions.monotone import Bounds
-from dbsp.circuits.expressions.nodes import Expression, remap
+from dbsp.circuits.expressions.nodes import Call, Expression, remap
 from dbsp.circuits.progress.bounds import projected
 from dbsp.sql.plans.calls import AggregateCall, Change
-from dbsp.sql.plans.expressions.nulls import kept_columns
+from dbsp.sql.plans.collations import is_collation_key
+from dbsp.sql.plans.expressions.nulls import is_of, kept_columns
 from dbsp.sql.plans.families import OneInput
 from dbsp.sql.plans.legal import check_columns, check_types
 from dbsp.sql.plans.nodes.project import columns_in, named_columns, narrowed
 from dbsp.sql.plans.plan import Plan, Position
 from dbsp.sql.plans.schemas import Key, Schema
 from dbsp.sql.plans.shown.spelling import spell, spell_call
+
+# one of the group's values: the last argument's, where the first is least or greatest
+_LEAST = ("min", "max", "min_by", "max_by")
+
+
+def _is_least(call: AggregateCall) -> bool:
+    return call.function in _LEAST and call.filter is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +50,28 @@ class Aggregate(OneInput):
         return False
 
     def stream_key(self, relations: Mapping[str, Key]) -> Key:
-        """key(γ[k] a) = k"""
-        return tuple(range(len(self.keys)))
+        """key(γ[k] a) = k, where the text that is shown of a group stands for its collation key."""
+        return tuple(map(self._told_by, range(len(self.keys))))
+
+    def _told_by(self, i: int) -> int:
+        """The column that tells key i: a text of the group has the group's collation key."""
+        key = self.keys[i]
+        if isinstance(key, Call) and is_collation_key(key):
+            for at, call in enumerate(self.aggregates, len(self.keys)):
+                # a row whose order is NULL is none that MIN_BY takes
+                is_one = _is_least(call) and not any(a.nullable for a in call.arguments[:-1])
+                if is_one and call.arguments[-1:] == key.arguments:
+                    return at
+        return i
 
     def asked_for(self, relations: Mapping[str, Set[int]]) -> Set[int]:
-        """never(γ[k] a): the columns of never(a) that are grouped by"""
-        return kept_columns(self.keys, self.input.never_null(relations))
+        """never(γ[k; f] a): the columns of never(a) that are grouped by, and the least and greatest"""
+        below = self.input.never_null(relations)
+        found = kept_columns(self.keys, below)
+        for at, call in enumerate(self.aggregates, len(self.keys)):
+            if self.keys and _is_least(call) and all(is_of(a, below) for a in call.arguments):
+                found.add(at)
+        return found
 
     def monotonic(self, relations: Mapping[str, Bounds]) -> Bounds:
         return projected(self.keys, self.input.monotonic(relations))

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pyarrow as pa
 import pytest
 
+from dbsp.circuits.expressions.nodes import Call, Column
+from dbsp.circuits.functions.spark.expression import SparkExpression
 from dbsp.sql.plans.calls import AggregateCall
-from dbsp.sql.plans.nodes import Aggregate, Filter
+from dbsp.sql.plans.nodes import Aggregate, Filter, Project
 from dbsp.sql.plans.verify import verify
 from tests.sql.hand_made import INT, T, by_duckdb, call, column, positive, random_bags, rows_of, schema
 
@@ -34,6 +39,42 @@ def test_a_key_that_is_never_null_makes_groups_that_never_are() -> None:
     above = Aggregate(Filter(T, positive(1)), GROUPED.keys, (SUM,), schema("b", "ab", "s"))
     assert above.asked_for({}) == {0}
     assert GROUPED.asked_for({}) == set()
+
+
+def test_the_least_of_what_is_never_null_never_is() -> None:
+    """But of no rows, of those that a condition leaves, and beside an order that may be NULL."""
+    moment, first = Column(0, INT, False), replace(T.schema[0], nullable=False)
+    calls = (
+        AggregateCall("min", (column(1),), INT, True),
+        AggregateCall("max_by", (moment, column(1)), INT, True),
+        AggregateCall("max_by", (column(2), column(1)), INT, True),
+        AggregateCall("max", (column(1),), INT, True, positive(3)),
+        AggregateCall("max", (column(2),), INT, True),
+    )
+    known = Filter(Project(T, (moment, *map(column, (1, 2, 3))), (first, *T.schema[1:])), positive(1))
+    assert Aggregate(known, (column(3),), calls, schema(*"kabcde")).asked_for({}) == {1, 2}
+    assert Aggregate(known, (), calls, schema(*"abcde")).asked_for({}) == set()
+
+
+def test_a_text_of_a_group_tells_its_collation_key() -> None:
+    """Where it is one of the group's, and NULL only where all are."""
+    text, moment = Column(1, pa.string()), Column(0, INT, False)
+    collated = ("expression", SparkExpression("collationkey", "", b""))
+    key = Call("spark_expression", (text,), pa.binary(), options=(collated,))
+    first = least_by(moment, text)
+    for calls, found in (
+        ((COUNT, first), (3, 1)),
+        ((AggregateCall("min", (text,), pa.string(), True),), (2, 1)),
+        ((least_by(column(0), text), AggregateCall("min", (text,), pa.string(), True, positive(0))), (0, 1)),
+        ((least_by(moment, Column(2, pa.string())),), (0, 1)),
+    ):
+        grouped = Aggregate(T, (key, column(0)), calls, schema(*"kabc"))
+        assert grouped.stream_key({}) == found
+    assert replace(GROUPED, aggregates=(first,)).stream_key({}) == (0, 1)
+
+
+def least_by(order: Column, value: Column) -> AggregateCall:
+    return AggregateCall("min_by", (order, value), value.type, True)
 
 
 def test_keys_stay_and_one_function_where_there_would_be_none() -> None:
