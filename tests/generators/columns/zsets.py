@@ -23,7 +23,7 @@ Naive = Counter[Any]
 
 # every column type there is, with values that are alike: prefixes, signs, NULLs inside, one bit apart
 VALUES: dict[pa.DataType, list[Any]] = {
-    **{ARROW[name]: values for name, values in DOMAINS.items()},
+    **{kind: DOMAINS[name] for name, kind in ARROW.items()},
     pa.int64(): [0, 1, -1, 2**63 - 1, -(2**63), 2**32],
     pa.string(): ["", "a", "ab", "aaaaaaaa", "aaaaaaaab", "a\0", "ä", "日本", "aaaaaaaaaaaaaaaaa"],
     pa.decimal128(38, 10): [
