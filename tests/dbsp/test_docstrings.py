@@ -38,7 +38,7 @@ INNER = {
         "Delivering.redeliver",
         "Pipeline.edits",
         "Asked.plans_found",
-        "Contents.has_index",
+        "Searched.has_index",
         "Contents.leading",
     ),
     *("Contents.zset", "Contents.sorted", "Contents.parts", "Contents.in_order", "ViewChanges.parts"),
