@@ -17,7 +17,6 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from dbsp.dml.reading.clauses import (
-    DEFAULT,
     assigned_column,
     expect_end,
     row_name,
@@ -25,6 +24,7 @@ from dbsp.dml.reading.clauses import (
     stop_at,
     table_named,
     value_at,
+    value_text,
 )
 from dbsp.dml.statement import Delete, Merge, Update, When, Where
 from dbsp.rows.sql_literals import typed
@@ -60,8 +60,7 @@ def read_update(cursor: Cursor, program: Program) -> Update | Merge:
         elif values is not None:
             values[column] = typed(cursor, token, value, column, types[column])
         cursor.at = start
-        text = cursor.until(stop).text
-        texts[column] = "NULL" if text.upper() == DEFAULT else text
+        texts[column] = value_text(cursor.until(stop).text)
         if not texts[column].strip():
             cursor.fail(f"{column} = what?")
         if not cursor.accept(","):

@@ -17,6 +17,7 @@ _CLAUSES = _UNREAD | {"SET", "WHERE", "ON", "WHEN"}
 
 
 def table_named(cursor: Cursor, program: Program) -> Table:
+    """A table that takes rows. Raises ProgramError."""
     token = cursor.relation("a table's name")
     try:
         return program.input(token.text)
@@ -42,6 +43,7 @@ def column_named(cursor: Cursor, table: Table) -> str:
 
 
 def columns_listed(cursor: Cursor, table: Table) -> tuple[str, ...]:
+    """(column, ...), none of them twice. Raises ProgramError."""
     found: list[str] = []
     cursor.expect("(")
     while True:
@@ -91,7 +93,13 @@ def source_of(cursor: Cursor) -> tuple[str, str]:
     return (f"{text} AS `{given}`{columns}" if given else text), given or name
 
 
+def value_text(text: str) -> str:
+    """What a column gets, for the compiler."""
+    return "NULL" if text.upper() == DEFAULT else text
+
+
 def value_at(cursor: Cursor) -> tuple[bool, Any]:
+    """(whether there is one that is no more than a value, it)"""
     if cursor.accept(DEFAULT):
         return True, None
     try:
@@ -114,6 +122,7 @@ def stop_at(cursor: Cursor, *ends: tuple[str, ...]) -> int:
 
 
 def expect_end(cursor: Cursor) -> None:
+    """Raises ProgramError for what follows."""
     if cursor.next.kind != "end":
         if cursor.next.upper in _UNREAD:
             cursor.fail(f"{cursor.next.upper} isn't known here; ask for rows by SELECT, also within WHERE")

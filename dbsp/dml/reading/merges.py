@@ -10,7 +10,7 @@ DEFAULT stands for a value, as NULL does: no column with a DEFAULT is ever NULL.
 
 from __future__ import annotations
 
-from dbsp.dml.reading.clauses import assigned_column, column_named, row_name, source_of
+from dbsp.dml.reading.clauses import assigned_column, columns_listed, row_name, source_of, value_text
 from dbsp.dml.statement import Merge, When
 from dbsp.sql.plans.program import Table
 from dbsp.sql.text.tokens import Cursor
@@ -75,14 +75,8 @@ def _inserted(cursor: Cursor, table: Table, called: str) -> dict[str, str]:
     if cursor.accept("*"):
         return _all(table, called)
     columns = [column.name for column in table.schema]
-    if cursor.accept("("):
-        columns = [column_named(cursor, table)]
-        while cursor.accept(","):
-            token = cursor.next
-            columns.append(column_named(cursor, table))
-            if columns[-1] in columns[:-1]:
-                cursor.fail(f"column '{columns[-1]}' is listed twice", token)
-        cursor.expect(")")
+    if cursor.sees("("):
+        columns = [*columns_listed(cursor, table)]
     cursor.expect("VALUES")
     start = cursor.expect("(")
     values = [_value(cursor, "VALUES", ",")]
@@ -96,8 +90,7 @@ def _inserted(cursor: Cursor, table: Table, called: str) -> dict[str, str]:
 
 def _value(cursor: Cursor, what: str, *ends: str) -> str:
     """The text of a value that a column gets."""
-    text = _text(cursor, what, *ends)
-    return "NULL" if text.upper() == "DEFAULT" else text
+    return value_text(_text(cursor, what, *ends))
 
 
 def _text(cursor: Cursor, what: str, *ends: str) -> str:

@@ -49,8 +49,8 @@ def window(
     schema: Schema,
     below: tuple[SortOrder, ...] = (),
 ) -> Plan:
-    """schema: the input's columns, then the functions. below: the input's order, for a
-    row_number without one, which Catalyst makes of a correlated LIMIT.
+    """schema: the input's columns, then the functions. below: the input's order, for a row_number without
+    one, which Catalyst makes of a correlated LIMIT.
     """
     partition = tuple(
         normalized(query, key, expression(query, key, position)) for key in node["o"]["partitionSpec"]

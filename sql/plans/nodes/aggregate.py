@@ -51,7 +51,7 @@ class Aggregate(OneInput):
 
     def stream_key(self, relations: Mapping[str, Key]) -> Key:
         """key(γ[k] a) = k, where the text that is shown of a group stands for its collation key."""
-        return tuple(map(self._told_by, range(len(self.keys))))
+        return tuple(dict.fromkeys(map(self._told_by, range(len(self.keys)))))
 
     def _told_by(self, i: int) -> int:
         """The column that tells key i: a text of the group has the group's collation key."""

@@ -71,6 +71,9 @@ def test_a_text_of_a_group_tells_its_collation_key() -> None:
         grouped = Aggregate(T, (key, column(0)), calls, schema(*"kabc"))
         assert grouped.stream_key({}) == found
     assert replace(GROUPED, aggregates=(first,)).stream_key({}) == (0, 1)
+    along_another = replace(key, options=(("expression", SparkExpression("collationkey", "other", b"")),))
+    both = Aggregate(T, (key, along_another), (first,), schema(*"kla"))
+    assert both.stream_key({}) == (2,)
 
 
 def least_by(order: Column, value: Column) -> AggregateCall:
