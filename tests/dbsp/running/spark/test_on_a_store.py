@@ -63,9 +63,12 @@ def test_what_a_step_asked_for_is_counted_of_all_tasks(spark: Any, s3_server: Se
         first = len(place.proxy.seen)
         p.insert("votes", [(1, 1)])
         traffic = p.step().metrics.traffic
-        asked = [request.method for request in place.proxy.seen[first:]]
-    assert asked == ["PUT", "PUT"]
-    assert (traffic.puts, traffic.gets, traffic.lists) == (2, 0, 0)
+        asked = place.proxy.seen[first:]
+    # the lease may be renewed meanwhile, by a thread of its own
+    leases = [request for request in asked if request.path.endswith("/lease")]
+    assert [request.method for request in asked if request not in leases] == ["PUT", "PUT"]
+    assert 2 <= traffic.puts <= 2 + len(leases)
+    assert (traffic.gets, traffic.lists) == (0, 0)
 
 
 def test_a_task_that_can_t_write_says_so(spark: Any, s3_server: Server, tmp_path: Path) -> None:
