@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
+from dbsp.circuits.columns.order_codes import has_order_code
 from dbsp.circuits.columns.sorting import SortKey
 from dbsp.circuits.expressions.nodes import Column, Expression
 from dbsp.circuits.operators.groups.sessions import Sessions
@@ -54,10 +55,13 @@ def lower_window(lowering: Lowering, plan: p.Window) -> int:
     columns = Columns(plan.input.schema)
     partition = tuple(columns.at(key) for key in plan.partition)
     functions = tuple(_function(columns, call) for call in plan.calls)
-    trace = lowering.integrated(columns.node(lowering, plan.input), partition)
-    computed = lowering.builder.add(
-        Window(partition, functions, in_other_columns(plan.partition, plan.input)), trace
-    )
+    window = Window(partition, functions, in_other_columns(plan.partition, plan.input))
+    node, order = columns.node(lowering, plan.input), functions[0].order
+    if window.sees_near and has_order_code(columns.fields[order[0].column].type):
+        trace = _in_order(lowering, node, partition, order[0])
+    else:
+        trace = lowering.integrated(node, partition)
+    computed = lowering.builder.add(window, trace)
     return _without_computed(lowering, computed, columns, plan)
 
 
@@ -78,18 +82,22 @@ def lower_top(lowering: Lowering, plan: p.Top) -> int:
     columns = Columns(plan.input.schema)
     partition = tuple(columns.at(key) for key in plan.partition)
     order = columns.order(plan.order)
-    placed = lowering.builder.placed(columns.node(lowering, plan.input), partition)
+    node = columns.node(lowering, plan.input)
     ranking = (plan.ranking, plan.size, plan.ranked)
     made = in_other_columns(plan.partition, plan.input)
     if lowering.append_only(plan.input):
+        placed = lowering.builder.placed(node, partition)
         top = lowering.builder.add(TopOfAppends(partition, order, *ranking, made), placed)
     else:
-        first = order[0]
-        nulls_greatest = first.nulls_last != first.descending
-        by_order = Integrate(partition, order=first.column, nulls_greatest=nulls_greatest)
-        trace = lowering.builder.add(by_order, placed)
+        trace = _in_order(lowering, node, partition, order[0])
         top = lowering.builder.add(Top(partition, order, *ranking, made), trace)
     return _without_computed(lowering, top, columns, plan)
+
+
+def _in_order(lowering: Lowering, node: int, partition: tuple[int, ...], first: SortKey) -> int:
+    """The trace of the rows by partition, in each by a column."""
+    by = Integrate(partition, order=first.column, nulls_greatest=first.nulls_last != first.descending)
+    return lowering.builder.add(by, lowering.builder.placed(node, partition))
 
 
 def _without_computed(

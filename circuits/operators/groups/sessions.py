@@ -12,7 +12,8 @@ Sessions are maximal: one that none of the new rows touches stays as it is, and 
 every new row's start. That is why rows can be collected by their session's end.
 
 Source: Spark's session_window, whose windows are half-open, but merge where one ends when the next starts.
-State: the rows put out, by partition.  Cost: O(r log r) for the r rows of the touched partitions.
+State: the rows put out, by partition and start of their session.  Cost: O(r log r) for the r rows of the
+sessions from the last before a partition's new rows to the last that begins with them.
 """
 
 from __future__ import annotations
@@ -23,21 +24,22 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.columns.arrow import concat, fixed_values, int64_array, take
+from dbsp.circuits.columns.arrow import concat, fixed_values, from_fixed_values, int64_array, take
 from dbsp.circuits.columns.grouping import group_rows
-from dbsp.circuits.columns.groups import groups_of
+from dbsp.circuits.columns.groups import Groups, groups_of
 from dbsp.circuits.columns.hashing import hash_rows
-from dbsp.circuits.columns.order_codes import has_order_bits
+from dbsp.circuits.columns.order_codes import has_order_bits, order_code
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.operators.families import Keeper
-from dbsp.circuits.operators.groups.touched import held_rows
+from dbsp.circuits.operators.groups.nearby import Near, nearby
+from dbsp.circuits.operators.groups.touched import each_once, held_rows
 from dbsp.circuits.operators.legal import lies_by
 from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
 from dbsp.circuits.operators.shown import listed
 from dbsp.circuits.progress.bounds import Lines, of_columns_alone
 from dbsp.circuits.progress.limits import Limits, of_bounds
 from dbsp.circuits.traces.batch import Batch
-from dbsp.circuits.traces.layout import Layout
+from dbsp.circuits.traces.layout import HIGH, Layout
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet
@@ -57,7 +59,7 @@ class Sessions(Keeper):
 
     @property
     def cost(self) -> str:
-        return "touched partitions"
+        return "sessions near the changed rows"
 
     def schema(self, *inputs: pa.Schema) -> pa.Schema:
         return self.output
@@ -66,7 +68,7 @@ class Sessions(Keeper):
         return self.partition
 
     def layout(self, *inputs: pa.Schema) -> Layout:
-        return Layout(self.output, self.partition)
+        return Layout(self.output, self.partition, order=len(self.output) - 2)
 
     def integrate(
         self, context: Context, layout: Layout, before: tuple[SortedRun, ...], *inputs: Value
@@ -75,14 +77,14 @@ class Sessions(Keeper):
         if not len(delta):
             return Integral(layout, before, Batch.empty(layout))
         groups = groups_of(delta.rows, self.partition, context.seed)
-        stored = Integral(layout, before, Batch.empty(layout))
-        owner, held = held_rows(stored, groups, self.partition)
         spans = [fixed_values(delta.rows.column(i)) for i in (self.start, self.end)]
         order = np.argsort(groups.owner, kind="stable")
         opens = np.flatnonzero(np.diff(groups.owner[order], prepend=-1))
         least, greatest = (
             f.reduceat(span[order], opens) for f, span in zip((np.minimum, np.maximum), spans, strict=True)
         )
+        stored = Integral(layout, before, Batch.empty(layout))
+        owner, held = self._near(stored, groups, *spans) or held_rows(stored, groups, self.partition)
         width = held.rows.num_columns
         first, last = (fixed_values(held.rows.column(i)) for i in (width - 2, width - 1))
         touched = np.flatnonzero((last >= least[owner]) & (first <= greatest[owner]))
@@ -90,6 +92,20 @@ class Sessions(Keeper):
         after = self._summed(delta, held, np.concatenate([groups.owner, owner]), context.seed)
         change = ZSet.sum(layout.schema, [self._sessions(layout.schema, *after), -held])
         return Integral(layout, before, Batch.build(layout, change, context.seed))
+
+    def _near(
+        self, stored: Integral, groups: Groups, start: np.ndarray, end: np.ndarray
+    ) -> tuple[np.ndarray, ZSet] | None:
+        """(group, row) of sessions near the given intervals, all that touch one among them: such a session
+        begins in the interval, or is the last to begin before it. None: all of the groups are to be read.
+        """
+        kind = self.output.field(len(self.output) - 2).type
+        high = groups.hashes & HIGH
+        first, last = (
+            high[groups.owner] | order_code(from_fixed_values(edge, kind)) for edge in (start, end)
+        )
+        found = nearby(stored.before, groups, self.partition, high, Near(first, last, groups.owner, 1, 0))
+        return None if found is None else each_once(stored.layout, found)
 
     def _summed(self, delta: ZSet, held: ZSet, owner: np.ndarray, seed: int) -> tuple[ZSet, np.ndarray]:
         """(the rows of both without sessions, each once, the group of each)"""

@@ -27,6 +27,8 @@ from dbsp.circuits.traces.layout import Layout
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet
 
+Owned = tuple[np.ndarray, Batch]  # the group of each row
+
 
 @dataclass(frozen=True, eq=False)
 class Touched:
@@ -72,18 +74,20 @@ def held_rows(integral: Integral, groups: Groups, partition: tuple[int, ...]) ->
         (owner, batch.take(there))
         for owner, batch, there in integral.find(groups.keys, groups.hashes, partition, whole_key=False)
     ]
+    return each_once(integral.layout, found)
+
+
+def each_once(layout: Layout, found: list[Owned]) -> tuple[np.ndarray, ZSet]:
+    """(group of each row, the rows of a trace by their groups, each once)."""
     if not found:
-        return np.zeros(0, dtype=np.int64), ZSet.empty(integral.layout.schema)
-    rows = concat(integral.layout.schema, [batch.rows for _, batch in found])
+        return np.zeros(0, dtype=np.int64), ZSet.empty(layout.schema)
+    rows = concat(layout.schema, [batch.rows for _, batch in found])
     order, starts = group_rows(rows.columns, np.concatenate([batch.keys for _, batch in found]))
     weights = np.concatenate([batch.weights for _, batch in found])[order]
     totals = np.add.reduceat(weights, starts) if len(order) else weights
     there = np.flatnonzero(totals)
     at = order[starts[there]]
     return np.concatenate([owner for owner, _ in found])[at], ZSet(take(rows, at), totals[there])
-
-
-Owned = tuple[np.ndarray, Batch]  # the group of each row
 
 
 def list_rows(

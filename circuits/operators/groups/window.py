@@ -2,8 +2,9 @@
 
     window^Δ(d) = −w(z⁻¹(I)|T) + w(I|T)        T = partitions of d
 
-State: the trace of the input, by partition.  Cost: O(r log r) for the r rows of the touched partitions, and
-the lengths of their frames for functions that list a frame's values (`windows/values.py`).
+State: the trace of the input, by partition.  Cost: O(r log r) for the r rows of the touched partitions, or of
+those near the changed ones where the functions see no more (`windows/near.py`), and the lengths of their
+frames for functions that list a frame's values (`windows/values.py`).
 """
 
 from __future__ import annotations
@@ -22,9 +23,11 @@ from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.operators.families import Reader
+from dbsp.circuits.operators.groups.nearby import touched_nearby
 from dbsp.circuits.operators.groups.touched import Touched, difference, touched_groups
 from dbsp.circuits.operators.groups.windows.calls import WindowFunction
 from dbsp.circuits.operators.groups.windows.functions import FUNCTIONS, evaluate_window
+from dbsp.circuits.operators.groups.windows.near import places_seen
 from dbsp.circuits.operators.groups.windows.partitions import Partitions
 from dbsp.circuits.operators.groups.windows.rolling import reach
 from dbsp.circuits.operators.groups.windows.values import is_gathered
@@ -53,7 +56,13 @@ class Window(Reader):
     @property
     def cost(self) -> str:
         listed = dict.fromkeys(call.text or call.function for call in self.functions if is_gathered(call))
-        return "; ".join(["touched partitions", *(f"every row's frame for {text}" for text in listed)])
+        read = "rows near the changed ones" if self.sees_near else "touched partitions"
+        return "; ".join([read, *(f"every row's frame for {text}" for text in listed)])
+
+    @property
+    def sees_near(self) -> bool:
+        """Whether a change shows in rows near it alone: of a trace by the functions' order they are found."""
+        return places_seen(self.functions) is not None
 
     def schema(self, *inputs: pa.Schema) -> pa.Schema:
         computed = [pa.field(f"w{i}", function.type) for i, function in enumerate(self.functions)]
@@ -65,8 +74,25 @@ class Window(Reader):
         schema = self.schema(integral.layout.schema)
         if not len(integral.delta):
             return ZSet.empty(schema)
+        near = self._near(integral, context.seed)
+        if near is not None:
+            try:
+                return self._change(near, schema, context.seed)
+            except EvaluationError:
+                pass  # which may be of a row whose frame is cut, and whose value isn't put out
+        whole = touched_groups(integral, self.partition, self.functions[0].order, context.seed)
+        return self._change(whole, schema, context.seed)
+
+    def _near(self, integral: Integral, seed: int) -> Touched | None:
+        """The rows near the changed ones; None: all of the touched partitions are to be listed."""
+        order, places = self.functions[0].order, places_seen(self.functions)
+        if places is None or integral.layout.order != order[0].column:
+            return None
+        return touched_nearby(integral, self.partition, order, places, seed)
+
+    def _change(self, touched: Touched, schema: pa.Schema, seed: int) -> ZSet:
+        """What the functions' values of these rows become, less what they were."""
         orders = list(dict.fromkeys(function.order for function in self.functions))
-        touched = touched_groups(integral, self.partition, orders[0], context.seed)
         sorted_ = {orders[0]: (np.arange(len(touched.group)), touched.peers)}
         for order in orders[1:]:
             sorted_[order] = sort_rows(touched.rows, touched.group, order)
@@ -74,7 +100,7 @@ class Window(Reader):
             (np.repeat(np.arange(len(w)), w), self._values(touched, w, sorted_))
             for w in (touched.before, touched.after)
         )
-        return difference(schema, touched.rows, before, after, context.seed)
+        return difference(schema, touched.rows, before, after, seed)
 
     def _values(
         self,

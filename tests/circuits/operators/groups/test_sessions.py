@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +18,8 @@ from dbsp.circuits.traces.zset import ZSet
 from tests.circuits.engine import Engine, Options
 from tests.generators.columns.zsets import Naive, naive_of
 from tests.laws.operators_laws import Deltas, check, circuit_of, hash_seeds, options
+
+pytestmark = pytest.mark.usefixtures("worth")
 
 SCHEMA = pa.schema([("k", pa.int32()), ("start", pa.int64()), ("end", pa.int64())])
 OUTPUT = pa.schema([*SCHEMA, ("session_start", pa.int64()), ("session_end", pa.int64())])

@@ -1,0 +1,149 @@
+"""The rows of large groups that lie near some sort keys, from a trace ordered within the group.
+
+Of each run the rows between two keys are read, and some before and after. All rows are known that lie within
+the *horizon*: the nearest row of any run that isn't read. If those on one side are too few, copies counted
+and what cancels subtracted, more are read.
+Cost: O(log n) a range and run, and the rows in it, as long as few of the rows near it cancel each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from dbsp.circuits.columns.arrow import every
+from dbsp.circuits.columns.equality import equal_rows
+from dbsp.circuits.columns.groups import Groups, groups_of
+from dbsp.circuits.columns.ranges import expand_ranges, joined
+from dbsp.circuits.columns.sorting import SortKey
+from dbsp.circuits.operators.groups.touched import Owned, Touched, list_rows
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.layout import HIGH, LOW, of_placement
+from dbsp.circuits.traces.sorted_run import SortedRun
+from dbsp.circuits.traces.trace import Integral, disjoint
+
+# of so many times the rows near some keys it is worth to look for those
+_WORTH = 8
+_ONE = np.array(1, np.uint64)
+
+
+@dataclass(frozen=True, eq=False)
+class Near:
+    """Which rows: with sort keys first[i] <= key <= last[i] of the group owner[i], at least `before` more of
+    the group before them, if it has them, and `after` behind.
+    """
+
+    first: np.ndarray
+    last: np.ndarray
+    owner: np.ndarray
+    before: int
+    after: int
+
+
+def nearby(
+    runs: Sequence[SortedRun], groups: Groups, columns: Sequence[int], high: np.ndarray, near: Near
+) -> list[Owned] | None:
+    """The rows of some groups near some keys, run by run; others of the groups may be among them.
+
+    columns: of the groups' keys. high: the first half of each group's sort keys. None: all rows of the groups
+    are as well read, since they are few, or the hashes of two groups' keys begin alike.
+    """
+    within = [_InRun(run, high, near) for run in runs]
+    few = _WORTH * len(near.first) * (1 + near.before + near.after) * len(runs)
+    if sum(one.rows for one in within) <= few or len(np.unique(high)) < len(high):
+        return None
+    order = high.argsort()
+    found = []
+    for batch in _around(within, near):
+        owner = order[high[order].searchsorted(batch.keys & HIGH)]
+        own = [batch.column(i) for i in columns]
+        if not every(equal_rows(groups.keys, owner, own, np.arange(len(batch)))):
+            return None
+        found.append((owner, batch))
+    return found
+
+
+def touched_nearby(
+    integral: Integral, keys: Sequence[int], order: Sequence[SortKey], places: int, seed: int
+) -> Touched | None:
+    """`touched_groups`, but only of the rows near those that change: so many places before and after each.
+
+    integral: placed by the `keys` columns, ordered by the first column of `order`. None: all rows of the
+    groups are to be listed.
+    """
+    delta = integral.delta
+    groups = groups_of(delta.rows, keys, seed)
+    changed, first = np.unique(delta.keys, return_index=True)
+    near = Near(changed, changed, groups.owner[first], places, places)
+    before = nearby(integral.before, groups, keys, delta.keys[groups.first] & HIGH, near)
+    if before is None:
+        return None
+    changes = groups.owner, delta
+    return list_rows(integral.layout, groups.keys, len(groups.first), before, changes, order, seed)
+
+
+class _InRun:
+    """Where a run has the ranges, and the groups of those."""
+
+    def __init__(self, run: SortedRun, high: np.ndarray, near: Near) -> None:
+        first, last = run.ranges(*of_placement(high))
+        self.run, self.rows = run, int(np.sum(last - first))
+        self.first, self.last = first[near.owner], last[near.owner]
+        self._near = near
+
+    @cached_property
+    def _own(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.run.ranges(self._near.first, self._near.last)
+
+    def around(self, before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(begin, end) of the rows of each range, and so many of its group on both sides."""
+        start, stop = self._own
+        return np.maximum(self.first, start - before), np.minimum(self.last, stop + after)
+
+
+def _around(runs: list[_InRun], near: Near) -> list[Batch]:
+    """Of every run the rows of the ranges, and as many around them as all runs together need, each once."""
+    before, after = (np.full(len(near.first), places) for places in (near.before, near.after))
+    while True:
+        (least, _), (_, most) = of_placement(near.first), of_placement(near.last)
+        found = []
+        for one in runs:
+            begin, end = one.around(before, after)
+            (more,), (further,) = (begin > one.first).nonzero(), (end < one.last).nonzero()
+            # of the key of the next row that isn't read some may be
+            least[more] = np.maximum(least[more], one.run.keys(begin[more] - 1) + _ONE)
+            most[further] = np.minimum(most[further], one.run.keys(end[further]) - _ONE)
+            found.append(one.run.take(expand_ranges(*joined(begin, end))[1]))
+        rows = _Counted(found)
+        few = (least & LOW > 0) & (rows.below(near.first) - rows.below(least) < near.before)
+        few_after = (most & LOW < LOW) & (rows.up_to(most) - rows.up_to(near.last) < near.after)
+        if not few.any() and not few_after.any():
+            return [batch.take(_inside(batch.keys, least, most)) for batch in found]
+        before[few] *= 4
+        after[few_after] *= 4
+
+
+class _Counted:
+    """How many rows, copies counted, have sort keys below some, or up to them."""
+
+    def __init__(self, found: list[Batch]) -> None:
+        keys = np.concatenate([batch.keys for batch in found])
+        weights = np.concatenate([batch.weights for batch in found])
+        order = keys.argsort()
+        self._keys, self._before = keys[order], np.concatenate([[0], weights[order].cumsum()])
+
+    def below(self, keys: np.ndarray) -> np.ndarray:
+        return self._before[self._keys.searchsorted(keys, "left")]
+
+    def up_to(self, keys: np.ndarray) -> np.ndarray:
+        return self._before[self._keys.searchsorted(keys, "right")]
+
+
+def _inside(keys: np.ndarray, least: np.ndarray, most: np.ndarray) -> np.ndarray:
+    """The positions of those with least[i] <= key <= most[i] for some i."""
+    least, most = disjoint(least, most)
+    at = least.searchsorted(keys, "right") - 1
+    return ((at >= 0) & (keys <= most[at])).nonzero()[0]

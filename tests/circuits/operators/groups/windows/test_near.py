@@ -1,0 +1,207 @@
+"""Functions that see a few places around each row: a change is read near it, and shows near it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dbsp.circuits.circuit import CircuitBuilder
+from dbsp.circuits.columns.sorting import SortKey
+from dbsp.circuits.expressions.nodes import Column
+from dbsp.circuits.operators.groups import nearby, window
+from dbsp.circuits.operators.groups.window import Window
+from dbsp.circuits.operators.groups.windows.calls import Frame, WindowFunction
+from dbsp.circuits.operators.groups.windows.near import places_seen
+from dbsp.circuits.operators.streams import Integrate
+from dbsp.circuits.traces.zset import ZSet
+from tests.circuits.engine import Engine
+from tests.generators.columns.zsets import Naive, plus
+from tests.laws.operators_laws import check, circuit_of, hash_seeds, options, streams
+
+pytestmark = pytest.mark.usefixtures("worth")
+
+SCHEMA = pa.schema([("k", pa.bool_()), ("x", pa.int32()), ("y", pa.int16())])
+UP, DOWN = SortKey(1), SortKey(1, descending=True, nulls_last=True)
+# by name: the function over y in an order, and what it is of the rows of a partition, in order, at a place
+CALLS: dict[str, tuple[Any, Any]] = {
+    "lag": (
+        lambda order: WindowFunction("lead", pa.int16(), order, (2, 2), number=-1),
+        lambda y, at: y[at - 1] if at else y[at],
+    ),
+    "lead 2": (
+        lambda order: WindowFunction("lead", pa.int16(), order, (2, 2), number=2),
+        lambda y, at: y[at + 2] if at + 2 < len(y) else y[at],
+    ),
+    "count": (
+        lambda order: WindowFunction("count", pa.int64(), order, (2,), Frame(True, -2, -1)),
+        lambda y, at: sum(value is not None for value in y[max(at - 2, 0) : at]),
+    ),
+    "max": (
+        lambda order: WindowFunction("max", pa.int16(), order, (2,), Frame(True, -1, 3)),
+        lambda y, at: max((v for v in y[max(at - 1, 0) : at + 4] if v is not None), default=None),
+    ),
+    "own": (
+        lambda order: WindowFunction("sum", pa.int64(), order, (2,), Frame(True, 0, 0)),
+        lambda y, at: y[at],
+    ),
+    "list": (
+        lambda order: WindowFunction("collect_list", pa.list_(pa.int16()), order, (2,), Frame(True, 1, 2)),
+        lambda y, at: ("list", *y[at + 1 : at + 3]),
+    ),
+    "first": (
+        lambda order: WindowFunction("first", pa.int16(), order, (2,), Frame(True, -3, 0), ignore_nulls=True),
+        lambda y, at: next((v for v in y[max(at - 3, 0) : at + 1] if v is not None), None),
+    ),
+}
+
+
+def in_order(rows: list[Any], by: SortKey) -> list[Any]:
+    """By x, of which NULL is the first or, descending, the last; then by the whole row."""
+
+    def key(row: Any) -> Any:
+        x, whole = row[2], [(value is not None, value or 0) for value in row[1:]]
+        return ((x is None, -(x or 0)) if by.descending else (x is not None, x or 0)), whole
+
+    return sorted(rows, key=key)
+
+
+def windowed(table: Naive, names: list[str], by: SortKey) -> Naive:
+    found: list[Naive] = []
+    for key in {row[1] for row in table}:
+        rows = in_order([r for r, n in table.items() for _ in range(max(n, 0)) if r[1] == key], by)
+        y = [row[3] for row in rows]
+        for at, row in enumerate(rows):
+            found.append(Naive({(*row, *(CALLS[name][1](y, at) for name in names)): 1}))
+    return plus(*found)
+
+
+def windows(names: list[str], by: SortKey) -> Any:
+    functions = tuple(CALLS[name][0]((by,)) for name in names)
+
+    def build(builder: CircuitBuilder, table: int) -> int:
+        ordered = Integrate((0,), order=1, nulls_greatest=by.nulls_last != by.descending)
+        return builder.add(Window((0,), functions), builder.add(ordered, builder.placed(table, (0,))))
+
+    return build
+
+
+@given(
+    st.lists(st.sampled_from(list(CALLS)), min_size=1, max_size=3, unique=True),
+    st.sampled_from([UP, DOWN]),
+    streams({"t": SCHEMA}, steps=5, size=12),
+    options,
+    hash_seeds,
+)
+def test_a_change_shows_where_it_is_seen(
+    names: list[str], by: SortKey, stream: Any, way: Any, seed: int
+) -> None:
+    circuit = circuit_of({"t": SCHEMA}, windows(names, by), seed)
+    check(circuit, stream, lambda table: windowed(table, names, by), way)
+
+
+@pytest.mark.parametrize(
+    ("function", "places"),
+    [
+        (WindowFunction("lead", pa.int16(), (UP,), (2, 2), number=-3), 3),
+        (WindowFunction("lead", pa.int16(), (UP,), (2, 2), number=3, ignore_nulls=True), None),
+        (WindowFunction("lead", pa.int16(), (), (2, 2), number=1), None),
+        (WindowFunction("sum", pa.int64(), (UP,), (2,), Frame(True, -5, 2)), 7),
+        (WindowFunction("sum", pa.int64(), (UP,), (2,), Frame(True, -5, -2)), 5),
+        (WindowFunction("sum", pa.int64(), (UP,), (2,), Frame(True, None, 0)), None),
+        (WindowFunction("sum", pa.int64(), (UP,), (2,), Frame(False, 0, 0)), None),
+        (WindowFunction("sum", pa.int64(), (UP,), (2,), Frame(False, Column(1, pa.int32()), 0)), None),
+        (WindowFunction("row_number", pa.int32(), (UP,)), None),
+        (WindowFunction("ntile", pa.int32(), (UP,), frame=Frame(True, -1, 0), number=2), None),
+    ],
+)
+def test_who_sees_how_far(function: WindowFunction, places: int | None) -> None:
+    assert places_seen((function,)) == places
+
+
+def test_several_see_as_far_as_all_of_them() -> None:
+    lag, lead = (CALLS[name][0]((UP,)) for name in ("lag", "lead 2"))
+    assert places_seen((lag, lead)) == 3
+    assert places_seen((lag, CALLS["lag"][0]((DOWN,)))) is None
+
+
+def numbers(*xs: int, y: int = 1, weight: int = 1) -> ZSet:
+    columns = [pa.array([True] * len(xs)), pa.array(xs, pa.int32()), pa.array([y] * len(xs), pa.int16())]
+    return ZSet(pa.RecordBatch.from_arrays(columns, schema=SCHEMA), np.full(len(xs), weight))
+
+
+def listed_by(
+    engine: Engine, delta: ZSet, monkeypatch: pytest.MonkeyPatch
+) -> tuple[int, list[tuple[Any, ...]]]:
+    """(rows that a step lists, its change)"""
+    listed = [0]
+    whole = nearby.list_rows
+
+    def counting(*arguments: Any) -> Any:
+        touched = whole(*arguments)
+        listed[0] += touched.rows.num_rows
+        return touched
+
+    monkeypatch.setattr(nearby, "list_rows", counting)
+    change = engine.step({"t": delta})["v"]
+    monkeypatch.setattr(nearby, "list_rows", whole)
+    rows = zip(*(column.to_pylist() for column in change.rows.columns), strict=True)
+    return listed[0], sorted(zip(rows, change.weights.tolist(), strict=True))
+
+
+def test_a_change_reads_the_rows_near_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = Engine(circuit_of({"t": SCHEMA}, windows(["lag"], UP)), tmp_path)
+    engine.step({"t": numbers(*range(0, 20_000, 2))})
+    read, change = listed_by(engine, numbers(10_001, y=7), monkeypatch)
+    assert change == [
+        ((True, 10_001, 7, 1), 1),
+        ((True, 10_002, 1, 1), -1),
+        ((True, 10_002, 1, 7), 1),
+    ]
+    assert 3 <= read < 10
+    # of rows that are gone the run still has a thousand, among which the two neighbours are looked for
+    engine.step({"t": numbers(*range(10_002, 12_000, 2), weight=-1)})
+    read, change = listed_by(engine, numbers(10_001, y=7, weight=-1), monkeypatch)
+    assert change == [
+        ((True, 10_001, 7, 1), -1),
+        ((True, 12_000, 1, 1), 1),
+        ((True, 12_000, 1, 7), -1),
+    ]
+    assert read < 2_000
+
+
+def test_a_row_whose_frame_is_cut_fails_no_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The frames of its own rows fit, though parts of them don't."""
+    schema = pa.schema([("k", pa.bool_()), ("x", pa.int32()), ("y", pa.int64())])
+    total = WindowFunction("sum", pa.int64(), (UP,), (2,), Frame(True, -3, 3))
+
+    def build(builder: CircuitBuilder, table: int) -> int:
+        ordered = builder.add(Integrate((0,), order=1), builder.placed(table, (0,)))
+        return builder.add(Window((0,), (total,)), ordered)
+
+    def rows(ys: dict[int, int], weight: int = 1) -> ZSet:
+        columns = [
+            pa.array([True] * len(ys)),
+            pa.array(list(ys), pa.int32()),
+            pa.array(list(ys.values()), pa.int64()),
+        ]
+        return ZSet(pa.RecordBatch.from_arrays(columns, schema=schema), np.full(len(ys), weight))
+
+    half = 1 << 62  # seven in a row add up to at most that, six of them may be twice as much
+    ys = dict(enumerate([-half, *[half, half, -half, -half] * 500, half, half, -half]))
+    engine = Engine(circuit_of({"t": schema}, build), tmp_path)
+    engine.step({"t": rows({2 * x: y for x, y in ys.items()})})
+    again = []
+    whole = window.touched_groups
+    monkeypatch.setattr(window, "touched_groups", lambda *given: again.append(given) or whole(*given))
+    for x in range(1000, 1004):  # moves between its neighbours, so that sums stay as they are
+        change = engine.step({"t": rows({2 * x: ys[x]}, -1) + rows({2 * x + 1: ys[x]})})["v"]
+        around = sum(ys[i] for i in range(x - 3, x + 4))
+        found = zip(*(c.to_pylist() for c in change.rows.columns), change.weights.tolist(), strict=True)
+        assert sorted(found) == [(True, 2 * x, ys[x], around, -1), (True, 2 * x + 1, ys[x], around, 1)]
+    assert 0 < len(again) < 4

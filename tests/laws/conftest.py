@@ -1,0 +1,16 @@
+"""What is done of large groups alone is done of the laws' few rows, too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from dbsp.circuits.operators.groups import nearby
+
+
+@pytest.fixture(autouse=True, scope="module")
+def groups_are_large() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nearby, "_WORTH", 0)
+        yield
