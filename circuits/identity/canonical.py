@@ -3,6 +3,8 @@
 A class has a word and each of its fields a place (`Form`). Neither is its name in the code, so what is
 renamed keeps its spelling. A field is left out where it has the value that it is said to have had before it
 was added, so a new one changes no program that does not use it.
+
+A class is found by the name of its module and its own, so that the forms of all of them import none.
 """
 
 from __future__ import annotations
@@ -42,12 +44,23 @@ class Form:
     silent: tuple[str, ...] = ()
 
 
-Forms = Mapping[type, Form]
+# by `name_of` their classes
+Forms = Mapping[str, Form]
+
+
+def name_of(class_: type) -> str:
+    """Where a class is found."""
+    return f"{class_.__module__}.{class_.__qualname__}"
+
+
+def within(package: str, forms: Forms) -> Forms:
+    """Those of classes that are named from there on."""
+    return {f"{package}.{name}": form for name, form in forms.items()}
 
 
 def canonical_text(value: object, forms: Forms) -> str:
     """Equal in every process, and for values that mean the same in every release."""
-    form = forms.get(type(value))
+    form = forms.get(name_of(type(value)))
     if form is not None:
         inner = (
             f"{place}:{canonical_text(getattr(value, _name(field)), forms)}"

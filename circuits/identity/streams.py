@@ -20,24 +20,28 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from dbsp.circuits.expressions.nodes import Column, Expression, substitute
-from dbsp.circuits.identity.canonical import Form, Forms, canonical_text
+from dbsp.circuits.identity.canonical import Form, Forms, canonical_text, name_of
 from dbsp.circuits.identity.operators import FORMS
-from dbsp.circuits.operators.generate import Generate
-from dbsp.circuits.operators.groups.combine_expanded import CombineExpanded
-from dbsp.circuits.operators.inputs.checks import Checks
-from dbsp.circuits.operators.inputs.defaults import Defaults
-from dbsp.circuits.operators.inputs.formulas import Formulas
-from dbsp.circuits.operators.inputs.late import Frozen, Late, OnTime
-from dbsp.circuits.operators.inputs.tables import AppendOnly, NonNegative, OneOfEach, Upsert
-from dbsp.circuits.operators.inputs.waiting import Released, Waiting
-from dbsp.circuits.operators.joins.join import Join
-from dbsp.circuits.operators.joins.semijoin import SemiJoin
-from dbsp.circuits.operators.linear import Constant, Filter, FlatMap, Map, Negate, Source, Union
 from dbsp.circuits.operators.operator import Node, Operator
-from dbsp.circuits.operators.recursion import Loop, Recurrence
-from dbsp.circuits.operators.streams import Exchange, Integrate
+
+if TYPE_CHECKING:
+    from dbsp.circuits.operators.generate import Generate
+    from dbsp.circuits.operators.groups.combine_expanded import CombineExpanded
+    from dbsp.circuits.operators.inputs.defaults import Defaults
+    from dbsp.circuits.operators.inputs.formulas import Formulas
+    from dbsp.circuits.operators.inputs.late import Frozen, Late, OnTime
+    from dbsp.circuits.operators.inputs.tables import Upsert
+    from dbsp.circuits.operators.inputs.waiting import Waiting
+    from dbsp.circuits.operators.joins.join import Join
+    from dbsp.circuits.operators.joins.semijoin import SemiJoin
+    from dbsp.circuits.operators.linear import Constant, Filter, FlatMap, Map, Source
+    from dbsp.circuits.operators.recursion import Loop
+
+# of the rows and columns of a node, by those of its inputs
+_Rule = Callable[[Any, Node, Sequence["Stream"]], "Stream"]
 
 
 @dataclass(frozen=True)
@@ -55,10 +59,7 @@ class _Known:
     digest: str
 
 
-_FORMS: Forms = {**FORMS, _Known: Form("known", ("digest",))}
-
-# they put out what they take, or raise; and where rows lie says nothing of them
-_SAME = (AppendOnly, Checks, NonNegative, OneOfEach, Integrate, Exchange)
+_FORMS: Forms = {**FORMS, name_of(_Known): Form("known", ("digest",))}
 
 
 def digest(*parts: object) -> str:
@@ -85,10 +86,11 @@ def _streams(
     found: list[Stream] = []
     for i, node in enumerate(nodes):
         inputs = [found[j] for j in node.inputs]
-        if isinstance(node.operator, Recurrence):
+        if i in returning:
             found.append(_by_position(node, digest("recurrence", node.operator, returning[i])))
         else:
-            found.append(_RULES.get(type(node.operator), _any)(node, inputs))
+            rule = _RULES.get(name_of(type(node.operator)), _any)
+            found.append(rule(node.operator, node, inputs))
         if i in known_as:
             found[i] = replace(found[i], rows=known_as[i])
     return tuple(found)
@@ -125,52 +127,46 @@ def _by_position(node: Node, rows: str) -> Stream:
     return Stream(rows, tuple(digest(rows, i) for i in range(len(node.schema))))
 
 
-def _any(node: Node, inputs: Sequence[Stream]) -> Stream:
+def _any(operator: Operator, node: Node, inputs: Sequence[Stream]) -> Stream:
     taken = [(one.rows, one.columns) for one in inputs]
-    return _by_position(node, digest("any", node.operator, taken))
+    return _by_position(node, digest("any", operator, taken))
 
 
-def _same(node: Node, inputs: Sequence[Stream]) -> Stream:
+def _same(operator: Operator, node: Node, inputs: Sequence[Stream]) -> Stream:
     return inputs[0]
 
 
-def _source(node: Node, inputs: Sequence[Stream]) -> Stream:
-    assert isinstance(node.operator, Source)
-    table = node.operator.table
+def _source(operator: Source, node: Node, inputs: Sequence[Stream]) -> Stream:
+    table = operator.table
     columns = tuple(source_column(table, field.name, field.type) for field in node.schema)
     return Stream(source_rows(table), columns)
 
 
-def _constant(node: Node, inputs: Sequence[Stream]) -> Stream:
-    assert isinstance(node.operator, Constant)
-    rows = node.operator.rows
+def _constant(operator: Constant, node: Node, inputs: Sequence[Stream]) -> Stream:
+    rows = operator.rows
     values = [list(map(repr, column.to_pylist())) for column in rows.columns]
     return _by_position(node, digest("constant", [field.type for field in rows.schema], values))
 
 
-def _map(node: Node, inputs: Sequence[Stream]) -> Stream:
-    assert isinstance(node.operator, Map)
+def _map(operator: Map, node: Node, inputs: Sequence[Stream]) -> Stream:
     taken = inputs[0].columns
-    return Stream(inputs[0].rows, tuple(computed(e, taken) for e in node.operator.expressions))
+    return Stream(inputs[0].rows, tuple(computed(e, taken) for e in operator.expressions))
 
 
-def _filter(node: Node, inputs: Sequence[Stream]) -> Stream:
-    assert isinstance(node.operator, Filter)
-    condition = over(node.operator.condition, inputs[0].columns)
+def _filter(operator: Filter, node: Node, inputs: Sequence[Stream]) -> Stream:
+    condition = over(operator.condition, inputs[0].columns)
     return Stream(digest("filter", inputs[0].rows, condition), inputs[0].columns)
 
 
-def _flat_map(node: Node, inputs: Sequence[Stream]) -> Stream:
+def _flat_map(operator: FlatMap, node: Node, inputs: Sequence[Stream]) -> Stream:
     """A row becomes one of each projection; each column has one expression for each of them."""
-    assert isinstance(node.operator, FlatMap)
-    made = [[computed(e, inputs[0].columns) for e in each] for each in node.operator.projections]
+    made = [[computed(e, inputs[0].columns) for e in each] for each in operator.projections]
     columns = tuple(digest("each", column) for column in zip(*made, strict=True))
     return Stream(digest("flat_map", inputs[0].rows, len(made)), columns)
 
 
-def _generate(node: Node, inputs: Sequence[Stream]) -> Stream:
-    assert isinstance(node.operator, Generate)
-    operator, taken = node.operator, inputs[0].columns
+def _generate(operator: Generate, node: Node, inputs: Sequence[Stream]) -> Stream:
+    taken = inputs[0].columns
     elements = over(operator.elements, taken)
     rows = digest("generate", replace(operator, kept=(), elements=elements), inputs[0].rows)
     made = len(node.schema) - len(operator.kept)
@@ -178,17 +174,16 @@ def _generate(node: Node, inputs: Sequence[Stream]) -> Stream:
     return Stream(rows, columns)
 
 
-def _combine_expanded(node: Node, inputs: Sequence[Stream]) -> Stream:
+def _combine_expanded(operator: CombineExpanded, node: Node, inputs: Sequence[Stream]) -> Stream:
     """The projections are over what is shared, and accumulators over that and the arguments."""
-    assert isinstance(node.operator, CombineExpanded)
-    operator, taken = node.operator, inputs[0].columns
+    taken = inputs[0].columns
     shared = tuple(over(e, taken) for e in operator.shared)
     arguments = tuple(over(e, taken) for e in operator.arguments)
     rows = digest(replace(operator, shared=shared, arguments=arguments), inputs[0].rows)
     return _by_position(node, rows)
 
 
-def _union(node: Node, inputs: Sequence[Stream]) -> Stream:
+def _union(operator: Operator, node: Node, inputs: Sequence[Stream]) -> Stream:
     return united(inputs)
 
 
@@ -201,13 +196,11 @@ def united(inputs: Sequence[Stream]) -> Stream:
     return Stream(digest("union", [one.rows for one in inputs]), columns)
 
 
-def _negate(node: Node, inputs: Sequence[Stream]) -> Stream:
+def _negate(operator: Operator, node: Node, inputs: Sequence[Stream]) -> Stream:
     return Stream(digest("negate", inputs[0].rows), inputs[0].columns)
 
 
-def _join(node: Node, inputs: Sequence[Stream]) -> Stream:
-    assert isinstance(node.operator, Join)
-    operator = node.operator
+def _join(operator: Join, node: Node, inputs: Sequence[Stream]) -> Stream:
     columns = tuple(digest("of", side, inputs[side].columns[i]) for side, i in operator.columns)
     left = [inputs[0].columns[i] for i in operator.left_key]
     right = [inputs[1].columns[i] for i in operator.right_key]
@@ -215,58 +208,50 @@ def _join(node: Node, inputs: Sequence[Stream]) -> Stream:
     return Stream(digest("join", inputs[0].rows, inputs[1].rows, left, right, residual), columns)
 
 
-def _semi_join(node: Node, inputs: Sequence[Stream]) -> Stream:
-    assert isinstance(node.operator, SemiJoin)
-    operator = node.operator
+def _semi_join(operator: SemiJoin, node: Node, inputs: Sequence[Stream]) -> Stream:
     left = [inputs[0].columns[i] for i in operator.left_on]
     right = [inputs[1].columns[i] for i in operator.right_on]
     rows = digest("semi_join", operator.anti, inputs[0].rows, inputs[1].rows, left, right)
     return Stream(rows, inputs[0].columns)
 
 
-def _defaults(node: Node, inputs: Sequence[Stream]) -> Stream:
-    assert isinstance(node.operator, Defaults)
+def _defaults(operator: Defaults, node: Node, inputs: Sequence[Stream]) -> Stream:
     columns = list(inputs[0].columns)
-    for one in node.operator.defaults:
+    for one in operator.defaults:
         columns[one.column] = filled_column(columns[one.column], digest(one.value))
     return Stream(inputs[0].rows, tuple(columns))
 
 
-def _formulas(node: Node, inputs: Sequence[Stream]) -> Stream:
-    assert isinstance(node.operator, Formulas)
+def _formulas(operator: Formulas, node: Node, inputs: Sequence[Stream]) -> Stream:
     taken = inputs[0].columns
     columns = list(taken)
-    for one in node.operator.formulas:
+    for one in operator.formulas:
         columns[one.column] = computed(one.value, taken)
     return Stream(inputs[0].rows, tuple(columns))
 
 
-def _on_time(node: Node, inputs: Sequence[Stream]) -> Stream:
-    assert isinstance(node.operator, OnTime)
-    watched = [(replace(one, column=0), inputs[0].columns[one.column]) for one in node.operator.lateness]
+def _on_time(operator: OnTime, node: Node, inputs: Sequence[Stream]) -> Stream:
+    watched = [(replace(one, column=0), inputs[0].columns[one.column]) for one in operator.lateness]
     return Stream(digest("on_time", inputs[0].rows, watched), inputs[0].columns)
 
 
-def _late(node: Node, inputs: Sequence[Stream]) -> Stream:
+def _late(operator: Late, node: Node, inputs: Sequence[Stream]) -> Stream:
     """Each row is told as it came, with the columns that its relation had then."""
-    assert isinstance(node.operator, Late)
-    rows = digest("late", node.operator.relation, inputs[0].rows, inputs[1].rows)
+    rows = digest("late", operator.relation, inputs[0].rows, inputs[1].rows)
     return _by_position(node, rows)
 
 
-def _frozen(node: Node, inputs: Sequence[Stream]) -> Stream:
-    assert isinstance(node.operator, Frozen)
-    rows = digest("frozen", node.operator.relation, inputs[0].rows, inputs[1].rows)
+def _frozen(operator: Frozen, node: Node, inputs: Sequence[Stream]) -> Stream:
+    rows = digest("frozen", operator.relation, inputs[0].rows, inputs[1].rows)
     return _by_position(node, rows)
 
 
-def _waiting(node: Node, inputs: Sequence[Stream]) -> Stream:
-    assert isinstance(node.operator, Waiting)
-    one, taken = node.operator.watermark, inputs[0].columns
+def _waiting(operator: Waiting, node: Node, inputs: Sequence[Stream]) -> Stream:
+    one, taken = operator.watermark, inputs[0].columns
     return Stream(digest("waiting", inputs[0].rows, replace(one, column=0), taken[one.column]), taken)
 
 
-def _released(node: Node, inputs: Sequence[Stream]) -> Stream:
+def _released(operator: Operator, node: Node, inputs: Sequence[Stream]) -> Stream:
     return Stream(digest("released", inputs[0].rows, inputs[1].rows), inputs[0].columns)
 
 
@@ -275,33 +260,39 @@ def keyed_rows(rows: str, key: Sequence[str], watched: Sequence[object] = ()) ->
     return digest("upsert", rows, [*key], [*watched])
 
 
-def _upsert(node: Node, inputs: Sequence[Stream]) -> Stream:
-    assert isinstance(node.operator, Upsert)
+def _upsert(operator: Upsert, node: Node, inputs: Sequence[Stream]) -> Stream:
     taken = inputs[0].columns
-    key = [taken[i] for i in node.operator.key]
-    watched = [(replace(one, column=0), taken[one.column]) for one in node.operator.lateness]
+    key = [taken[i] for i in operator.key]
+    watched = [(replace(one, column=0), taken[one.column]) for one in operator.lateness]
     return Stream(keyed_rows(inputs[0].rows, key, watched), taken[:-1])
 
 
-_RULES: dict[type[Operator], Callable[[Node, Sequence[Stream]], Stream]] = {
-    **dict.fromkeys(_SAME, _same),
-    Source: _source,
-    Constant: _constant,
-    Map: _map,
-    Filter: _filter,
-    FlatMap: _flat_map,
-    Generate: _generate,
-    CombineExpanded: _combine_expanded,
-    Union: _union,
-    Negate: _negate,
-    Join: _join,
-    SemiJoin: _semi_join,
-    Defaults: _defaults,
-    Formulas: _formulas,
-    OnTime: _on_time,
-    Late: _late,
-    Frozen: _frozen,
-    Upsert: _upsert,
-    Waiting: _waiting,
-    Released: _released,
+# by `name_of` operators
+_RULES: dict[str, _Rule] = {
+    # they put out what they take, or raise; and where rows lie says nothing of them
+    "dbsp.circuits.operators.inputs.tables.AppendOnly": _same,
+    "dbsp.circuits.operators.inputs.checks.Checks": _same,
+    "dbsp.circuits.operators.inputs.tables.NonNegative": _same,
+    "dbsp.circuits.operators.inputs.tables.OneOfEach": _same,
+    "dbsp.circuits.operators.streams.Integrate": _same,
+    "dbsp.circuits.operators.streams.Exchange": _same,
+    "dbsp.circuits.operators.linear.Source": _source,
+    "dbsp.circuits.operators.linear.Constant": _constant,
+    "dbsp.circuits.operators.linear.Map": _map,
+    "dbsp.circuits.operators.linear.Filter": _filter,
+    "dbsp.circuits.operators.linear.FlatMap": _flat_map,
+    "dbsp.circuits.operators.generate.Generate": _generate,
+    "dbsp.circuits.operators.groups.combine_expanded.CombineExpanded": _combine_expanded,
+    "dbsp.circuits.operators.linear.Union": _union,
+    "dbsp.circuits.operators.linear.Negate": _negate,
+    "dbsp.circuits.operators.joins.join.Join": _join,
+    "dbsp.circuits.operators.joins.semijoin.SemiJoin": _semi_join,
+    "dbsp.circuits.operators.inputs.defaults.Defaults": _defaults,
+    "dbsp.circuits.operators.inputs.formulas.Formulas": _formulas,
+    "dbsp.circuits.operators.inputs.late.OnTime": _on_time,
+    "dbsp.circuits.operators.inputs.late.Late": _late,
+    "dbsp.circuits.operators.inputs.late.Frozen": _frozen,
+    "dbsp.circuits.operators.inputs.tables.Upsert": _upsert,
+    "dbsp.circuits.operators.inputs.waiting.Waiting": _waiting,
+    "dbsp.circuits.operators.inputs.waiting.Released": _released,
 }

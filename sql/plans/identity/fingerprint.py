@@ -10,20 +10,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 
-from dbsp.circuits.identity.canonical import Default, Form, Forms, canonical_text, check_form
+from dbsp.circuits.identity.canonical import Default, Form, Forms, canonical_text, within
 from dbsp.circuits.identity.values import VALUES
 from dbsp.circuits.operators.groups.windows.calls import WHOLE
-from dbsp.sql.plans import calls, program
-from dbsp.sql.plans import nodes as p
-from dbsp.sql.plans.clock import changes
-from dbsp.sql.plans.schemas import Field
+from dbsp.sql.plans.program import Insert, Table, View
 
 _KEYED = ("left", "right", "kind", "left_keys", "right_keys", "null_safe")
 
-FORMS: Forms = {
-    **VALUES,
+_NAMED: Forms = {
     # relations
-    program.Table: Form(
+    "program.Table": Form(
         "table",
         (
             "name",
@@ -56,7 +52,7 @@ FORMS: Forms = {
             "schema_registry",
         ),
     ),
-    program.View: Form(
+    "program.View": Form(
         "view",
         (
             "name",
@@ -71,45 +67,47 @@ FORMS: Forms = {
         ),
         silent=("location",),
     ),
-    program.Insert: Form(
+    "program.Insert": Form(
         "insert", ("target", "view", "shape", "columns", Default("key", ())), silent=("location",)
     ),
-    program.ColumnLateness: Form(
+    "program.ColumnLateness": Form(
         "lateness",
         ("column", "amount", "jump", Default("percentile", None), Default("decreasing", False)),
     ),
-    program.Triggers: Form(
+    "program.Triggers": Form(
         "triggers",
         ("counting", "delay", "waterline", Default("once", False), Default("paced", False)),
         silent=("location",),
     ),
-    program.Ordered: Form(
+    "program.Ordered": Form(
         "ordered",
         ("counting", "delay", "waterline", Default("once", False), Default("paced", False), "by"),
         silent=("location",),
     ),
-    program.Schedule: Form(
+    "program.Schedule": Form(
         "schedule",
         ("first", "complete", "last", "every", "rows", "late", "flagged"),
         silent=("location", "rate_only"),
     ),
-    Field: Form("field", ("name", "type", Default("nullable", True), Default("collated", ""))),
+    "schemas.Field": Form("field", ("name", "type", Default("nullable", True), Default("collated", ""))),
     # plans
-    p.Scan: Form("scan", ("relation", "schema", Default("arrival", False), Default("rowtime", False))),
-    p.Values: Form("values", ("rows", "schema")),
-    p.Project: Form("project", ("input", "expressions", "schema")),
-    p.Filter: Form("filter", ("input", "condition")),
-    p.TemporalFilter: Form("visible", ("input", "bounds")),
-    p.TimedProjection: Form("phases", ("input", "changes", "expressions", "condition", "schema")),
-    p.Join: Form("join", (*_KEYED, "residual", "schema")),
-    p.ArrivalJoin: Form("arrival_join", (*_KEYED, "residual", "schema")),
-    p.AsOf: Form("as_of", (*_KEYED, "left_time", "right_time", "comparison", "schema")),
-    p.Aggregate: Form("aggregate", ("input", "keys", "aggregates", "schema")),
-    p.Distinct: Form("distinct", ("input",)),
-    p.Union: Form("union", ("parts", "schema")),
-    p.SetOperation: Form("set_operation", ("left", "right", "kind", "schema")),
-    p.Expand: Form("expand", ("input", "projections", "schema")),
-    p.Generate: Form(
+    "nodes.leaves.Scan": Form(
+        "scan", ("relation", "schema", Default("arrival", False), Default("rowtime", False))
+    ),
+    "nodes.leaves.Values": Form("values", ("rows", "schema")),
+    "nodes.project.Project": Form("project", ("input", "expressions", "schema")),
+    "nodes.filter.Filter": Form("filter", ("input", "condition")),
+    "nodes.clock.TemporalFilter": Form("visible", ("input", "bounds")),
+    "nodes.clock.TimedProjection": Form("phases", ("input", "changes", "expressions", "condition", "schema")),
+    "nodes.join.Join": Form("join", (*_KEYED, "residual", "schema")),
+    "nodes.arrival_join.ArrivalJoin": Form("arrival_join", (*_KEYED, "residual", "schema")),
+    "nodes.as_of.AsOf": Form("as_of", (*_KEYED, "left_time", "right_time", "comparison", "schema")),
+    "nodes.aggregate.Aggregate": Form("aggregate", ("input", "keys", "aggregates", "schema")),
+    "nodes.sets.Distinct": Form("distinct", ("input",)),
+    "nodes.sets.Union": Form("union", ("parts", "schema")),
+    "nodes.sets.SetOperation": Form("set_operation", ("left", "right", "kind", "schema")),
+    "nodes.expand.Expand": Form("expand", ("input", "projections", "schema")),
+    "nodes.expand.Generate": Form(
         "generate",
         (
             "input",
@@ -121,15 +119,15 @@ FORMS: Forms = {
             Default("fields", False),
         ),
     ),
-    p.Window: Form("window", ("input", "partition", "calls", "schema")),
-    p.Top: Form("top", ("input", "partition", "order", "ranking", "size", "ranked", "schema")),
-    p.Levels: Form("levels", ("anchor", "term", "limit", "schema")),
+    "nodes.window.Window": Form("window", ("input", "partition", "calls", "schema")),
+    "nodes.top.Top": Form("top", ("input", "partition", "order", "ranking", "size", "ranked", "schema")),
+    "nodes.levels.Levels": Form("levels", ("anchor", "term", "limit", "schema")),
     # what plans compute
-    changes.TimeBound: Form("bound", ("value", "clock", "leaves", "at_once")),
-    changes.Crossing: Form("crossing", ("value", "clock", "at_once", "low")),
-    changes.Changes: Form("changes", ("crossings", "readings", "ahead", "restless")),
-    calls.SortOrder: Form("by", ("expression", Default("descending", False), Default("nulls_last", False))),
-    calls.AggregateCall: Form(
+    "clock.changes.TimeBound": Form("bound", ("value", "clock", "leaves", "at_once")),
+    "clock.changes.Crossing": Form("crossing", ("value", "clock", "at_once", "low")),
+    "clock.changes.Changes": Form("changes", ("crossings", "readings", "ahead", "restless")),
+    "calls.SortOrder": Form("by", ("expression", Default("descending", False), Default("nulls_last", False))),
+    "calls.AggregateCall": Form(
         "total",
         (
             "function",
@@ -141,7 +139,7 @@ FORMS: Forms = {
             Default("options", ()),
         ),
     ),
-    calls.WindowCall: Form(
+    "calls.WindowCall": Form(
         "over",
         (
             "function",
@@ -159,15 +157,15 @@ FORMS: Forms = {
     ),
 }
 
-for _class, _form in FORMS.items():
-    check_form(_class, _form)
+PLANS = within("dbsp.sql.plans", _NAMED)
+FORMS: Forms = {**VALUES, **PLANS}
 
 
 def fingerprint(
     timezone: str,
-    tables: Mapping[str, program.Table],
-    views: Mapping[str, program.View],
-    inserts: Sequence[program.Insert],
+    tables: Mapping[str, Table],
+    views: Mapping[str, View],
+    inserts: Sequence[Insert],
 ) -> str:
     """Hexadecimal SHA-256 of what the program computes, however it is written."""
     text = canonical_text((timezone, list(tables.values()), list(views.values()), inserts), FORMS)

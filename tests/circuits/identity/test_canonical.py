@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from dbsp.circuits.columns.forms.months import MONTHS
-from dbsp.circuits.identity.canonical import Default, Form, canonical_text, check_form
+from dbsp.circuits.identity.canonical import Default, Form, canonical_text, check_form, name_of
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class After:
     sampled: float = 1.0
 
 
-OLD = {Before: Form("scan", ("relation", "inner"))}
-NEW = {After: Form("scan", ("table", None, Default("sampled", 1.0)))}
+OLD = {name_of(Before): Form("scan", ("relation", "inner"))}
+NEW = {name_of(After): Form("scan", ("table", None, Default("sampled", 1.0)))}
 
 
 def test_names_in_the_code_say_nothing() -> None:
@@ -39,7 +39,7 @@ def test_names_in_the_code_say_nothing() -> None:
 
 
 def test_a_default_is_left_out_only_where_it_is_that_value() -> None:
-    forms = {After: Form("scan", ("table", Default("sampled", True)))}
+    forms = {name_of(After): Form("scan", ("table", Default("sampled", True)))}
     assert canonical_text(After("votes", True), forms) == 'scan(0:"votes")'
     assert canonical_text(After("votes", 1.0), forms) == 'scan(0:"votes",1:1.0)'
 

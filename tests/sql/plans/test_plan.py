@@ -13,6 +13,7 @@ from dbsp.sql.plans.families import Leaf, OneInput, TwoInputs
 from dbsp.sql.plans.identity.fingerprint import FORMS
 from dbsp.sql.plans.nodes import Values
 from dbsp.sql.plans.plan import Plan
+from tests.circuits.identity.located import locate
 
 QUESTIONS = (
     "append_only",
@@ -57,4 +58,4 @@ def test_a_node_that_nothing_lowers() -> None:
 
 
 def test_every_node_is_lowered_and_has_a_spelling_for_ever() -> None:
-    assert set(KINDS) == {class_ for class_ in FORMS if issubclass(class_, Plan)}
+    assert set(KINDS) == {class_ for class_ in map(locate, FORMS) if issubclass(class_, Plan)}
