@@ -10,16 +10,19 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from dbsp.circuits.functions.python.within import calls_python
 from dbsp.circuits.identity.spines import readers_of, spine_names
 from dbsp.circuits.identity.streams import Stream, streams
 from dbsp.circuits.operators.operator import Node, Operator
-from dbsp.circuits.operators.recursion import FixedPoint, Loop
 from dbsp.circuits.operators.streams import Exchange
 from dbsp.circuits.progress.limits import Retention
 from dbsp.circuits.progress.waterline import CLOCK, Lateness
 from dbsp.circuits.traces.layout import Layout
+
+if TYPE_CHECKING:
+    from dbsp.circuits.operators.recursion import Loop
 
 
 @dataclass(frozen=True)
@@ -271,6 +274,8 @@ class CircuitBuilder:
 
         Returns the FixedPoints of `results`, which must be the last nodes of the loop.
         """
+        from dbsp.circuits.operators.recursion import FixedPoint, Loop  # noqa: PLC0415  few circuits have one
+
         ends = [self.add(FixedPoint(), node) for node in results]
         inside = {recurrence for _, recurrence in feedback}
         for i in range(min(inside), len(self.nodes)):

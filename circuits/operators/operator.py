@@ -223,6 +223,10 @@ class Operator(ABC):
         Raises EvaluationError.
         """
 
+    def waiting(self, node: int, inputs: Sequence[int]) -> Sequence[int]:
+        """The nodes in whose traces rows are that the end of all input lets go. node, inputs: its own."""
+        return ()
+
     @abstractmethod
     def shown(self, names: Sequence[str], *inputs: Sequence[str]) -> str:
         """Its parameters for people, with columns by name. names: of the output's columns."""

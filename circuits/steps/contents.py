@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.errors import named_views
-from dbsp.circuits.operators.emission.trigger import Trigger
-from dbsp.circuits.operators.inputs.waiting import Waiting
 from dbsp.circuits.segments.chunk import Chunk
 from dbsp.circuits.segments.segments import Segments
 from dbsp.circuits.steps.state import State
@@ -36,11 +34,7 @@ def changes(circuit: Circuit, view: str, chunks: Sequence[Chunk], segments: Segm
 def is_pending(circuit: Circuit, state: State, segments: Segments) -> bool:
     """Whether the end of all input would emit or release anything. O(keys and rows that wait)."""
     for i, node in enumerate(circuit.nodes):
-        waiting = [i] if isinstance(node.operator, Trigger | Waiting) else []
-        if isinstance(node.operator, Trigger) and node.operator.flagged:
-            # a result that is to be called final is waited for, whether it changes or not
-            waiting += node.inputs[node.operator.timers]
-        for trace in waiting:
+        for trace in node.operator.waiting(i, node.inputs):
             chunks = state.spines[trace].live
             batches = [open_chunk(circuit, trace, chunk, segments) for chunk in chunks]
             if (Batch.merge(circuit.stored(trace), batches).weights > 0).any():

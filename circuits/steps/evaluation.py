@@ -21,7 +21,6 @@ from dbsp.circuits.operators.operator import Context, Node, Value, delta_of
 from dbsp.circuits.operators.streams import Exchange, Integrate
 from dbsp.circuits.progress.waterline import CLOCK
 from dbsp.circuits.steps.cancelling import run_cancelling
-from dbsp.circuits.steps.recursion import run_loop
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.zset import ZSet
 
@@ -74,6 +73,8 @@ class Evaluation:
                 return {i: self._evaluate(i, node)}
             if i != loop.body[-1]:
                 return {}  # not before all that the loop reads is there
+            from dbsp.circuits.steps.recursion import run_loop  # noqa: PLC0415  few circuits have one
+
             return run_loop(self.circuit, loop, self.context, self.values, self._before)
         except EvaluationError as error:
             error.node = i if loop is None else loop.body[0]

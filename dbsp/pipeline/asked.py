@@ -11,11 +11,11 @@ from dbsp.history.asked import AsOf
 from dbsp.pipeline.reading import Reading
 from dbsp.sql.plans.program import Program
 from dbsp.views.changes import ViewChanges
-from dbsp.views.derivation import Why
 from dbsp.views.outputs import output_view, output_views
 from dbsp.views.view import Contents
 
 if TYPE_CHECKING:
+    from dbsp.views.derivation import Why
     from dbsp.views.explained.explanation import Explanation
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -13,9 +15,7 @@ from dbsp.circuits.errors import DataError
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.segments.chunk import Chunk
 from dbsp.pipeline.arguments import check_frame
-from dbsp.pipeline.deltas.absences import absences
 from dbsp.pipeline.deltas.advancing import moved_with, waterline_at, waterline_of
-from dbsp.pipeline.deltas.replacing import Replacing, check_replaceable
 from dbsp.pipeline.spark.in_tasks import ReadInTasks
 from dbsp.pipeline.steps.position import Position
 from dbsp.rows.incoming import key_rows, whole_rows
@@ -23,6 +23,9 @@ from dbsp.running.queue import Rows, weighted
 from dbsp.running.runner import Runner
 from dbsp.sql.plans.program import Program, Table
 from dbsp.state.store import Store
+
+if TYPE_CHECKING:
+    from dbsp.pipeline.deltas.replacing import Replacing
 
 
 class Feeding(ABC):
@@ -36,7 +39,6 @@ class Feeding(ABC):
     partitions: int | None
     given: set[str]
     _position: Position
-    _replacing: Replacing
     _lock: threading.RLock
     _closed: bool
 
@@ -107,7 +109,7 @@ class Feeding(ABC):
 
     def _replace(self, table: str, rows: Callable[[Table], Sequence[Rows]]) -> None:
         target = self.program.input(table)
-        check_replaceable(target)
+        self._replacing.check(target)
         with self._lock:
             self._open()
             self._position.settle()
@@ -120,6 +122,12 @@ class Feeding(ABC):
             self._enqueue(
                 target.name, self._replacing.difference(self._position.state, target, wanted, partitions)
             )
+
+    @cached_property
+    def _replacing(self) -> Replacing:
+        from dbsp.pipeline.deltas.replacing import Replacing  # noqa: PLC0415  a step replaces nothing
+
+        return Replacing(self.program.circuit, self.store, self.runner)
 
     def change(self, table: str, rows: pa.RecordBatch | Chunk, weights: np.ndarray | None = None) -> None:
         """Queue a delta that is known to fit: rows of the table's schema and their int64 weights.
@@ -165,6 +173,8 @@ class Feeding(ABC):
             queued = position.queue.inputs.get(target.name, [])
             clock = position.hold_clock()
             circuit, state = self.program.circuit, position.state
+            from dbsp.pipeline.deltas.absences import absences  # noqa: PLC0415  a step excuses nothing
+
             found = absences(circuit, state, target, queued, self.store, self.runner, partitions, clock)
             self._enqueue(target.name, found.rows)
         return found.bad

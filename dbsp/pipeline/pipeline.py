@@ -18,7 +18,6 @@ from dbsp.pipeline.asked import Asked
 from dbsp.pipeline.beside.background import Background
 from dbsp.pipeline.beside.subscriptions import Subscriptions
 from dbsp.pipeline.delivering import Delivering
-from dbsp.pipeline.deltas.replacing import Replacing
 from dbsp.pipeline.driven import Driven
 from dbsp.pipeline.feeding import Feeding
 from dbsp.pipeline.reading import Reading
@@ -27,7 +26,6 @@ from dbsp.pipeline.sinks import Sinks
 from dbsp.pipeline.spark.in_tasks import ReadInTasks
 from dbsp.pipeline.stepping import Stepping
 from dbsp.pipeline.steps.position import Position
-from dbsp.pipeline.udf import Function
 from dbsp.running.observed import Observed
 from dbsp.running.queue import Rows
 from dbsp.running.runner import Runner
@@ -48,6 +46,7 @@ if TYPE_CHECKING:
 
     from dbsp.dml.edits import Edits
     from dbsp.pipeline.spark.runs.streaming import Run
+    from dbsp.pipeline.udf import Function
 
 log = logging.getLogger("dbsp")
 
@@ -137,7 +136,6 @@ class Pipeline(Feeding, Delivering, Stepping, Asked, Driven):
         try:
             self._position = Position(program, self.store)
             self._reading = Reading(self._position, self._lock, self._open, spark, self._live)
-            self._replacing = Replacing(program.circuit, self.store, self.runner)
             if verify == "open":
                 check_state(program, self._position.state, self.store.segments)
             if self.store.last is not None:

@@ -18,7 +18,6 @@ from dbsp.pipeline.steps.position import Position
 from dbsp.running.clock import moment as next_moment
 from dbsp.sql.plans.program import Table, View
 from dbsp.views.changes import ViewChanges
-from dbsp.views.derivation import Why
 from dbsp.views.live import Drawing, Live
 from dbsp.views.marking import draw
 from dbsp.views.outputs import changes_of, contents_of, output_view, output_views, state_of
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from dbsp.dml.edits import Edits
     from dbsp.lineage.asking import Asking
     from dbsp.queries.plans import Plans
+    from dbsp.views.derivation import Why
 
 Read = TypeVar("Read")
 

@@ -10,40 +10,22 @@ from __future__ import annotations
 import logging
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from dbsp.circuits.errors import StateError
 from dbsp.errors import DeliveryError
-from dbsp.sql.plans.own_forms import (
-    DELTA,
-    DUCKDB,
-    ICEBERG,
-    MARIADB,
-    MYSQL,
-    POSTGRES,
-    REDIS,
-    SQLITE,
-    OwnForm,
-    own_form,
-)
+from dbsp.sql.plans.own_forms import own_form
 from dbsp.sql.plans.program import Table
 from dbsp.state.records.delivered import Delivery, check_delivered, read_delivered, write_delivered
-from dbsp.targets.delta.target import Delta
-from dbsp.targets.duckdb.target import Duckdb
-from dbsp.targets.function import FunctionTarget, Sink
-from dbsp.targets.iceberg.target import Iceberg
-from dbsp.targets.mariadb.target import Mariadb
-from dbsp.targets.outlet import Outlet
-from dbsp.targets.postgres.target import Postgres
-from dbsp.targets.redis.target import Redis
-from dbsp.targets.sqlite.target import Sqlite
-from dbsp.targets.target import Target
 
 if TYPE_CHECKING:
     from dbsp.pipeline.spark.fed import Fed
+    from dbsp.targets.function import Sink
+    from dbsp.targets.outlet import Outlet
+    from dbsp.targets.target import Target
 
 log = logging.getLogger("dbsp")
 
@@ -74,19 +56,6 @@ class Later:
         return time.monotonic() < self.until.get(name, 0.0)
 
 
-# Of each format that this project writes itself, what does.
-OWN: Mapping[OwnForm, Callable[[Outlet], Target]] = {
-    POSTGRES: Postgres,
-    MARIADB: Mariadb,
-    MYSQL: Mariadb,
-    SQLITE: Sqlite,
-    DUCKDB: Duckdb,
-    REDIS: Redis,
-    DELTA: Delta,
-    ICEBERG: Iceberg,
-}
-
-
 @dataclass
 class Sinks:
     """The sinks of a pipeline's program: the tables that something is inserted into.
@@ -111,18 +80,25 @@ class Sinks:
         self.targets = {name: self._opened(program.tables[name]) for name in names}
 
     def _opened(self, table: Table) -> Target:
+        # few programs write, and each to few formats
         own = own_form(table.format)
         if own is not None:
+            from dbsp.targets.own import OWN  # noqa: PLC0415
+
             return OWN[own](self._outlet(table))
         if table.name in self.functions:
+            from dbsp.targets.function import FunctionTarget  # noqa: PLC0415
+
             return FunctionTarget(
                 self.pipeline.program, self.pipeline.store, table, self.functions[table.name]
             )
-        from dbsp.pipeline.spark.sinks import opened  # noqa: PLC0415  others don't pay for Spark
+        from dbsp.pipeline.spark.sinks import opened  # noqa: PLC0415
 
         return opened(self.pipeline, table, self._outlet(table))
 
     def _outlet(self, table: Table) -> Outlet:
+        from dbsp.targets.outlet import Outlet  # noqa: PLC0415
+
         return Outlet(
             self.pipeline.program,
             self.pipeline.store,

@@ -17,7 +17,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dbsp.circuits.errors import DataError, did_you_mean
-from dbsp.circuits.operators.inputs.rules import Rules
 from dbsp.rows.casting import Refused, cast_array, first_refused
 from dbsp.rows.literals import array_of
 from dbsp.sql.plans.collations import arrow_field
@@ -62,6 +61,8 @@ def whole_rows(table: Table, rows: object, timezone: str = "UTC", retracted: boo
     whole = _Reader(table, names, timezone, filled=frozenset(filled)).read(rows)
     if not table.formulas and not table.checks:
         return whole
+    from dbsp.circuits.operators.inputs.rules import Rules  # noqa: PLC0415  few tables have some
+
     judged, refused = Rules(defaults, table.formulas, table.checks).judged(whole)
     if refused:
         row, problem = next(iter(refused.items()))

@@ -12,15 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import pyarrow as pa
 
 from dbsp.circuits.errors import Error
 from dbsp.sql.plans.program import PYTHON, Program, Table
 from dbsp.state.store import Store
-from dbsp.targets.reading import reading_of
-from dbsp.targets.target import Change
+
+if TYPE_CHECKING:
+    from dbsp.targets.target import Change
 
 Run = Callable[[int, str, pa.Table], Any]
 
@@ -100,6 +101,8 @@ class FunctionTarget:
     directory = None
 
     def write(self, step: int, changes: Sequence[Change]) -> None:
+        from dbsp.targets.reading import reading_of  # noqa: PLC0415  whoever only declares one writes nothing
+
         for insert, chunks in changes:
             reading = reading_of(self.program, self.store, insert, step, chunks)
             parts = [reading.read(self.store.segments, task) for task in range(reading.tasks)]

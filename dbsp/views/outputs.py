@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.errors import StateError, did_you_mean
-from dbsp.circuits.operators.emission.trigger import STATE
+from dbsp.circuits.operators.emission.states import STATE
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.segments.chunk import Chunk
 from dbsp.circuits.segments.segments import Segments

@@ -10,9 +10,7 @@ from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.errors import ProgramError, did_you_mean
 from dbsp.circuits.expressions.nodes import Expression, columns_of
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
-from dbsp.circuits.operators.inputs.defaults import Default
 from dbsp.circuits.operators.inputs.late import LATE_ROWS
-from dbsp.circuits.operators.inputs.rules import Check, Formula
 from dbsp.circuits.progress.percentile import Percentile
 from dbsp.circuits.progress.waterline import Amount
 from dbsp.sql.plans.calls import SortOrder
@@ -20,6 +18,8 @@ from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Schema
 
 if TYPE_CHECKING:
+    from dbsp.circuits.operators.inputs.defaults import Default
+    from dbsp.circuits.operators.inputs.rules import Check, Formula
     from dbsp.sql.plans.declared import Declared
 
 

@@ -35,6 +35,7 @@ from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.functions.evaluate import evaluate
+from dbsp.circuits.operators.emission.states import COMPLETE, EARLY, FINAL, STATE
 from dbsp.circuits.operators.emission.timers import Timers, Timetable
 from dbsp.circuits.operators.families import Keeper
 from dbsp.circuits.operators.inputs.thresholds import Threshold, reached
@@ -50,9 +51,6 @@ from dbsp.circuits.traces.layout import Layout
 from dbsp.circuits.traces.sorted_run import SortedRun, batches_of
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet
-
-STATE = "__state"
-EARLY, COMPLETE, FINAL = "early", "complete", "final"
 
 
 @dataclass(frozen=True)
@@ -228,6 +226,10 @@ class Trigger(Keeper):
     def own_bound(self) -> str | None:
         """A count's remainder, and the instants of a schedule, stay of a key that has fired."""
         return "what is still to leave" if self.counting is None and self.schedule is None else None
+
+    def waiting(self, node: int, inputs: Sequence[int]) -> Sequence[int]:
+        """A result that is to be called final is waited for, whether it changes or not."""
+        return (node, *(inputs[self.timers] if self.flagged else ()))
 
     def wakeup(self, now: int, own: Standing, inputs: Sequence[Standing]) -> int | None:
         """A deadline of the clock is an entry of its timers, which wake up themselves."""

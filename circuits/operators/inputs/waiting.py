@@ -104,6 +104,9 @@ class Waiting(Unchanged, Keeper):
         """A watermark rises with input alone."""
         return None
 
+    def waiting(self, node: int, inputs: Sequence[int]) -> Sequence[int]:
+        return (node,)
+
     def retracts(self, inputs: Sequence[bool]) -> bool:
         """Rows go when they are released."""
         return True

@@ -16,7 +16,6 @@ from dbsp.circuits.columns.forms.json_text import described
 from dbsp.circuits.errors import AbsentRow, DataError, Error
 from dbsp.circuits.progress.waterline import column_name
 from dbsp.commands.replays.json_lines import read_json
-from dbsp.commands.replays.statements import read_sql
 from dbsp.commands.replays.steps import Change, StepOfFile
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.rows.incoming import BadRow, arrow_schema, key_rows, whole_rows
@@ -28,6 +27,8 @@ def read_file(text: str, name: str, program: Program) -> Iterator[StepOfFile]:
     """The steps of a replay file: SQL if it is named `.sql`, otherwise JSON lines. Raises DataError."""
     if not name.endswith(".sql"):
         return read_json(text.splitlines(), name, program)
+    from dbsp.commands.replays.statements import read_sql  # noqa: PLC0415  JSON lines need no reader of SQL
+
     return read_sql(text, name, program)
 
 

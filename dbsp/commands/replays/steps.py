@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dbsp.circuits.errors import DataError, ProgramError
 from dbsp.circuits.progress.waterline import Lateness
-from dbsp.dml.statement import Statement
 from dbsp.pipeline.deltas.advancing import waterline_at, waterline_of
 from dbsp.rows.json_values import decode
 from dbsp.sql.plans.program import Program, Table
+
+if TYPE_CHECKING:
+    from dbsp.dml.statement import Statement
 
 
 @dataclass(frozen=True, slots=True)

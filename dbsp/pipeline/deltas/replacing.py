@@ -33,19 +33,6 @@ from dbsp.state.store import Store
 _WANTED, _HELD, _DIFFERENCE = "wanted", "held", "difference"
 
 
-def check_replaceable(table: Table) -> None:
-    """Raises DataError where not all that the table holds is kept."""
-    why = None
-    if table.append_only:
-        why = "is append-only, so none of its rows is taken back"
-    elif table.lateness:
-        why = "has a LATENESS, so rows that none can reach any more are forgotten"
-    elif table.unchecked and not table.primary_key:
-        why = "is unchecked, so what it holds isn't kept"
-    if why:
-        raise DataError(f"table '{table.name}' {why}, and nothing says what its rows are replaced by")
-
-
 @dataclass(frozen=True)
 class _Compared:
     """circuit: of the difference. trace: its node that is the table's trace. kept: that of the program's."""
@@ -63,6 +50,18 @@ class Replacing:
     store: Store
     runner: Runner
     _compared: dict[str, _Compared] = field(default_factory=dict)
+
+    def check(self, table: Table) -> None:
+        """Raises DataError where not all that the table holds is kept."""
+        why = None
+        if table.append_only:
+            why = "is append-only, so none of its rows is taken back"
+        elif table.lateness:
+            why = "has a LATENESS, so rows that none can reach any more are forgotten"
+        elif table.unchecked and not table.primary_key:
+            why = "is unchecked, so what it holds isn't kept"
+        if why:
+            raise DataError(f"table '{table.name}' {why}, and nothing says what its rows are replaced by")
 
     def difference(self, state: State, table: Table, wanted: Sequence[Rows], partitions: int) -> list[Chunk]:
         """The changes that make the table the wanted rows, in segments of their own.

@@ -11,18 +11,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.identity.streams import computed, digest, filled_column, source_column
-from dbsp.circuits.operators.emission.trigger import Trigger
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.progress.waterline import CLOCK, Amount
 from dbsp.circuits.traces.layout import Layout
 from dbsp.sql.plans.collations import arrow_field
 from dbsp.sql.plans.program import Insert, Program, Table
+
+if TYPE_CHECKING:
+    from dbsp.circuits.operators.emission.trigger import Trigger
 
 
 @dataclass(frozen=True)
@@ -221,6 +223,8 @@ def triggers_of(circuit: Circuit) -> dict[str, tuple[int, Trigger]]:
     found = {}
     for output in circuit.outputs:
         if output.emission is not None:
+            from dbsp.circuits.operators.emission.trigger import Trigger  # noqa: PLC0415  few programs have one
+
             node = circuit.nodes[output.emission].inputs[0]
             trigger = circuit.nodes[node].operator
             assert isinstance(trigger, Trigger)
