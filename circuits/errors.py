@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import Self
 
 
@@ -137,6 +136,8 @@ def named_views(views: Sequence[str]) -> str:
 
 def did_you_mean(name: str, existing: list[str]) -> str:
     """`; did you mean 'x'?`, or nothing."""
+    from difflib import get_close_matches  # noqa: PLC0415  of mistakes alone
+
     lower = {candidate.lower(): candidate for candidate in existing}
     near = get_close_matches(name.lower(), lower, n=1)
     return f"; did you mean '{lower[near[0]]}'?" if near else ""

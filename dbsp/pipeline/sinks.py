@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 
 from dbsp.circuits.errors import StateError
 from dbsp.errors import DeliveryError
-from dbsp.sql.plans.own_forms import own_form
 from dbsp.sql.plans.program import Table
 from dbsp.state.records.delivered import Delivery, check_delivered, read_delivered, write_delivered
 
@@ -81,6 +80,8 @@ class Sinks:
 
     def _opened(self, table: Table) -> Target:
         # few programs write, and each to few formats
+        from dbsp.sql.plans.own_forms import own_form  # noqa: PLC0415
+
         own = own_form(table.format)
         if own is not None:
             from dbsp.targets.own import OWN  # noqa: PLC0415

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dbsp.circuits.segments.segments import Segments
 from dbsp.state.lock import Lock
-from dbsp.state.objects.copies import SEGMENTS, Copies
-from dbsp.state.objects.lease import Lease
 from dbsp.state.objects.path import ObjectPath
-from dbsp.state.records.places import Place, place_of
+from dbsp.state.records.places import SEGMENTS, Place, place_of
+
+if TYPE_CHECKING:
+    from dbsp.state.objects.lease import Lease
 
 
 def only_writer(root: Place) -> Lock | Lease:
     """Raises StateError while there is another one, OSError."""
-    return Lease(root.bucket) if isinstance(root, ObjectPath) else Lock(root / "lock")
+    if isinstance(root, ObjectPath):
+        from dbsp.state.objects.lease import Lease  # noqa: PLC0415  most states are on no store
+
+        return Lease(root.bucket)
+    return Lock(root / "lock")
 
 
 def open_segments(root: Place, verify: bool = True, copied: Path | None = None) -> Segments:
     """Of the state at `root`. copied: to that directory, not to this host's cache. Raises StateError."""
     if isinstance(root, ObjectPath):
+        from dbsp.state.objects.copies import Copies  # noqa: PLC0415
+
         copies = Copies(root.bucket, copied)
         return Segments(copies.cache.directory, verify=verify, origin=copies)
     return Segments(root / SEGMENTS, verify=verify)

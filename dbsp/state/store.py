@@ -21,6 +21,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 from shutil import rmtree
+from typing import TYPE_CHECKING
 
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import NotKept, StateError
@@ -30,13 +31,15 @@ from dbsp.state.keeping.kept import Known, oldest_with
 from dbsp.state.keeping.past import Past
 from dbsp.state.keeping.tags import Tags
 from dbsp.state.lock import Lock
-from dbsp.state.objects.lease import Lease
 from dbsp.state.opening import only_writer, open_segments
 from dbsp.state.recording import Recording
 from dbsp.state.records.commits import Commit, load_commit, mark_last, record_path, sync, write_whole
 from dbsp.state.records.identity import NAME, NEXT, Identity, refuse_foreign
 from dbsp.state.records.places import Place, place_of
 from dbsp.state.recovery import Recovery
+
+if TYPE_CHECKING:
+    from dbsp.state.objects.lease import Lease
 
 # when a chunk is compared with its checksum: all at opening, each when it is first read, or not at all. The
 # second trusts what a writer before has compared within a day (`circuits/compared.py`)

@@ -16,7 +16,6 @@ project has one file. Of [conf] and [define] the command line may replace single
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -38,6 +37,8 @@ def read_config(path: Path, command: click.Command, beside: Iterable[click.Comma
 
     beside: the commands that may have this file, too.
     """
+    import tomllib  # noqa: PLC0415  most directories have no such file
+
     with disk(path):
         data = path.read_bytes()
     try:

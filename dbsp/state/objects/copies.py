@@ -16,8 +16,8 @@ from typing import IO
 from dbsp.circuits.segments.origin import Traffic
 from dbsp.state.objects.bucket import Bucket
 from dbsp.state.objects.host_cache import HostCache, cache_root
+from dbsp.state.records.places import SEGMENTS
 
-SEGMENTS = "segments"
 _SENDING = 8
 
 

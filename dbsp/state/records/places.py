@@ -11,16 +11,13 @@ from typing import TypeAlias
 
 from dbsp.circuits.errors import Error, StateError
 from dbsp.state.objects.bucket import Bucket
-from dbsp.state.objects.cloud import CloudBucket
-from dbsp.state.objects.hdfs import HdfsBucket
 from dbsp.state.objects.path import ObjectPath
 
 # of the stores that state can be on
-_STORES: dict[str, type[Bucket]] = {
-    **dict.fromkeys(("s3", "gs", "az", "abfs", "abfss"), CloudBucket),
-    "hdfs": HdfsBucket,
-}
-SCHEMES = tuple(_STORES)
+SCHEMES = ("s3", "gs", "az", "abfs", "abfss", "hdfs")
+
+# the folder of the files of rows
+SEGMENTS = "segments"
 
 # a single letter is a drive of Windows
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(/.*)", re.DOTALL)
@@ -69,7 +66,7 @@ def place_of(text: str | Path | ObjectPath) -> Place:
                 else f"bucket; write {scheme}://bucket/prefix"
             )
             raise StateError(f"{given}: names no {what}")
-        return ObjectPath(_STORES[scheme](f"{scheme}://{match[1]}"))
+        return ObjectPath(_bucket(scheme, match[1]))
     if scheme is not None:
         raise StateError(
             f"{given}: state on {scheme} is not supported; stores: {known}, or a local directory"
@@ -78,6 +75,17 @@ def place_of(text: str | Path | ObjectPath) -> Place:
         return Path(local_path(given))
     except Error as error:
         raise StateError(str(error)) from None
+
+
+def _bucket(scheme: str, rest: str) -> Bucket:
+    # most states are on no store, and each needs packages of its own
+    if scheme == "hdfs":
+        from dbsp.state.objects.hdfs import HdfsBucket  # noqa: PLC0415
+
+        return HdfsBucket(f"{scheme}://{rest}")
+    from dbsp.state.objects.cloud import CloudBucket  # noqa: PLC0415
+
+    return CloudBucket(f"{scheme}://{rest}")
 
 
 def _scheme_of(place: str) -> str | None:

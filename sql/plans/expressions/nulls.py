@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
-from dbsp.circuits.functions.times.date_truncation import truncates
 
 # what doesn't fit is an error
 _TOTAL = frozenset({"precise_timestamp_conversion", "add", "subtract", "multiply"})
@@ -26,9 +25,9 @@ def is_of(expression: Expression, below: Set[int]) -> bool:
             return index in below
         case Call("pmod" | "remainder", (number, Literal(value=width))) if width:
             return is_of(number, below)
-        case Call("trunc_timestamp", (Literal(value=str() as unit), time)) if truncates(unit, time=True):
+        case Call("trunc_timestamp", (Literal(value=str() as unit), time)) if _truncates(unit, time=True):
             return is_of(time, below)
-        case Call("trunc_date", (day, Literal(value=str() as unit))) if truncates(unit, time=False):
+        case Call("trunc_date", (day, Literal(value=str() as unit))) if _truncates(unit, time=False):
             return is_of(day, below)
         case Call(function, arguments) if (
             function in _TOTAL and expression.option("evalMode", "ANSI") == "ANSI"
@@ -38,3 +37,9 @@ def is_of(expression: Expression, below: Set[int]) -> bool:
         case Call(nullable=False):
             return True
     return False
+
+
+def _truncates(unit: str, time: bool) -> bool:
+    from dbsp.circuits.functions.times.date_truncation import truncates  # noqa: PLC0415  few expressions do
+
+    return truncates(unit, time=time)
