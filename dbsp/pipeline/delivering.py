@@ -6,14 +6,16 @@ import logging
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 from dbsp.circuits.errors import Error
 from dbsp.pipeline.beside.subscriptions import Callback, Subscriptions, following
-from dbsp.pipeline.sinks import Sinks
 from dbsp.sql.plans.program import Program
 from dbsp.views.changes import ViewChanges
 from dbsp.views.outputs import output_view
+
+if TYPE_CHECKING:
+    from dbsp.pipeline.sinks import Sinks
 
 log = logging.getLogger("dbsp")
 

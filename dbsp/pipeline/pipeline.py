@@ -22,7 +22,6 @@ from dbsp.pipeline.driven import Driven
 from dbsp.pipeline.feeding import Feeding
 from dbsp.pipeline.reading import Reading
 from dbsp.pipeline.runners import read_again, runner_of
-from dbsp.pipeline.sinks import Sinks
 from dbsp.pipeline.spark.in_tasks import ReadInTasks
 from dbsp.pipeline.stepping import Stepping
 from dbsp.pipeline.steps.position import Position
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from dbsp.dml.edits import Edits
+    from dbsp.pipeline.sinks import Sinks
     from dbsp.pipeline.spark.runs.streaming import Run
     from dbsp.pipeline.udf import Function
 
@@ -262,6 +262,8 @@ class Pipeline(Feeding, Delivering, Stepping, Asked, Driven):
         return live
 
     def _open_sinks(self) -> Sinks:
+        from dbsp.pipeline.sinks import Sinks  # noqa: PLC0415  few programs write
+
         return Sinks(self, self._functions)
 
     def _run_of(self, on_step: Callable[[Changes], None] | None, stop: threading.Event) -> Run:

@@ -13,13 +13,11 @@ import pyarrow as pa
 from dbsp.circuits.errors import DamagedChunk, DataError, StateError
 from dbsp.circuits.steps.state import State
 from dbsp.history.asked import AsOf, step_of
-from dbsp.history.between import as_table, changes_between, changes_of_each, interval
 from dbsp.pipeline.steps.position import Position
 from dbsp.running.clock import moment as next_moment
 from dbsp.sql.plans.program import Table, View
 from dbsp.views.changes import ViewChanges
 from dbsp.views.live import Drawing, Live
-from dbsp.views.marking import draw
 from dbsp.views.outputs import changes_of, contents_of, output_view, output_views, state_of
 from dbsp.views.search import Indexes
 from dbsp.views.tables import kept_tables, table_contents
@@ -118,6 +116,8 @@ class Reading:
 
     def drawing(self, name: str, count: int) -> Drawing:
         """The first rows of a view as of the last step, with those marked that it has brought."""
+        from dbsp.views.marking import draw  # noqa: PLC0415
+
         contents = self.view(name)
         try:
             changes = self.changes_of(name, contents.step) if contents.step else None
@@ -127,6 +127,8 @@ class Reading:
 
     def changes(self, name: str, since: AsOf, until: AsOf | None, each: bool) -> pa.Table:
         """What changed in a view between two steps; see `Pipeline.changes`."""
+        from dbsp.history.between import as_table, changes_between, changes_of_each, interval  # noqa: PLC0415
+
         program, store, view = self.program, self.store, output_view(self.program, name)
 
         def read() -> pa.Table:

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING
 
 from dbsp.circuits.errors import StateError
 from dbsp.errors import DeliveryError
+from dbsp.sql.plans.own_forms import own_form
 from dbsp.sql.plans.program import Table
 from dbsp.state.records.delivered import Delivery, check_delivered, read_delivered, write_delivered
+from dbsp.targets.outlet import Outlet
 
 if TYPE_CHECKING:
     from dbsp.pipeline.spark.fed import Fed
     from dbsp.targets.function import Sink
-    from dbsp.targets.outlet import Outlet
     from dbsp.targets.target import Target
 
 log = logging.getLogger("dbsp")
@@ -80,8 +81,6 @@ class Sinks:
 
     def _opened(self, table: Table) -> Target:
         # few programs write, and each to few formats
-        from dbsp.sql.plans.own_forms import own_form  # noqa: PLC0415
-
         own = own_form(table.format)
         if own is not None:
             from dbsp.targets.own import OWN  # noqa: PLC0415
@@ -98,8 +97,6 @@ class Sinks:
         return opened(self.pipeline, table, self._outlet(table))
 
     def _outlet(self, table: Table) -> Outlet:
-        from dbsp.targets.outlet import Outlet  # noqa: PLC0415
-
         return Outlet(
             self.pipeline.program,
             self.pipeline.store,

@@ -142,7 +142,8 @@ def _sources() -> str:
     open a known program: it is kept under a digest of names, sizes and times, as Python keeps bytecode.
     """
     files = sorted(_files())
-    found = ((name, os.stat(_ROOT / name)) for name in files)
+    root = f"{_ROOT}/"
+    found = ((name, os.stat(root + name)) for name in files)
     entry = f"{_digest(f'{name};{at.st_size};{at.st_mtime_ns};' for name, at in found)}.files"
     known = read_private(cache_directory(), entry)
     if known is not None and len(known) == hashlib.sha256().digest_size:
@@ -154,9 +155,10 @@ def _sources() -> str:
 
 def _files() -> Iterator[str]:
     """Below the root."""
+    root = f"{_ROOT}/"
     for top in ("sql", "circuits"):
-        for directory, inside, names in os.walk(_ROOT / top):
-            below = os.path.relpath(directory, _ROOT)
+        for directory, inside, names in os.walk(root + top):
+            below = directory.removeprefix(root)
             if below == "circuits/functions":
                 inside[:] = ["python"]
             else:

@@ -16,7 +16,6 @@ from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.registry import Value
 from dbsp.circuits.expressions.vectors.spread import columnar
-from dbsp.circuits.functions.spark.requests import given, rows_of_a_request, taken
 
 NAME = "spark_expression"
 
@@ -36,6 +35,7 @@ class SparkExpression:
 @columnar(NAME, strict=False)
 def spark_expression(call: Call, *columns: pa.Array) -> Value:
     from dbsp.circuits.functions.spark.process import values  # noqa: PLC0415  few functions start a JVM
+    from dbsp.circuits.functions.spark.requests import given, rows_of_a_request, taken  # noqa: PLC0415
 
     expression = call.option("expression")
     assert isinstance(expression, SparkExpression)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from dbsp.commands.shown.changelog import CsvLines, json_lines, text_lines
-from dbsp.commands.shown.text_table import view_tables
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.views.changes import Changes
 from dbsp.views.shapes import Shape
@@ -20,6 +19,8 @@ def listing(pipeline: Pipeline, output: str, changelog: str) -> Listing:
     Raises ProgramError where a view has no changelog of that shape.
     """
     if output == "table":
+        from dbsp.commands.shown.text_table import view_tables  # noqa: PLC0415
+
         return partial(view_tables, pipeline)
     shape = Shape.of(changelog, pipeline.program)
     if output == "csv":
