@@ -94,7 +94,7 @@ def _known(call: Call) -> tuple[Function | None, bool]:
     known = _KNOWN.get(id(call))
     if known is not None and known[0] is call:
         return known[1]
-    from dbsp.circuits.functions.library import find  # noqa: PLC0415  half a second, where nothing is computed
+    from dbsp.circuits.functions.library import find  # noqa: PLC0415  most of a start, where nothing is computed
 
     of_bytes = call.function == "cast" and pa.types.is_binary(call.arguments[0].type)
     found = find(call.function), of_bytes or any(map(may_break, call.arguments))
