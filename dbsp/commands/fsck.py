@@ -28,7 +28,7 @@ from dbsp.pipeline.spark.checkpoints.on_store import checkpoint_of
 from dbsp.state.keeping.keep import read_keep
 from dbsp.state.keeping.kept import gaps
 from dbsp.state.keeping.tags import Tags
-from dbsp.state.objects.path import ObjectPath
+from dbsp.state.objects.path import SEGMENTS, ObjectPath
 from dbsp.state.opening import only_writer, open_segments
 from dbsp.state.records.commits import (
     LAST,
@@ -41,7 +41,7 @@ from dbsp.state.records.commits import (
 )
 from dbsp.state.records.delivered import Delivery, check_delivered, read_delivered, write_delivered
 from dbsp.state.records.identity import NAME, OtherFormat, read_identity
-from dbsp.state.records.places import SEGMENTS, Place, names_in
+from dbsp.state.records.places import Place, names_in
 from dbsp.state.recovery import begun_after
 
 Result = TypeVar("Result")

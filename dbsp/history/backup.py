@@ -29,9 +29,10 @@ from dbsp.circuits.errors import DamagedChunk, StateError
 from dbsp.history.chunks import copy_segments
 from dbsp.history.copied import Changing, Copied, copied
 from dbsp.history.placing import place
+from dbsp.state.objects.path import SEGMENTS
 from dbsp.state.opening import only_writer
 from dbsp.state.records.commits import Commit, write_whole
-from dbsp.state.records.places import SEGMENTS, Place, delete, names_in, place_of
+from dbsp.state.records.places import Place, delete, names_in, place_of
 from dbsp.state.records.sealed import read_sealed, seal
 from dbsp.state.store import Store
 

@@ -19,10 +19,10 @@ from dbsp.circuits.errors import DamagedChunk
 from dbsp.circuits.segments.chunk import Chunk
 from dbsp.circuits.segments.segments import Segments
 from dbsp.circuits.traces.spine import Spine
-from dbsp.state.objects.path import ObjectPath
+from dbsp.state.objects.path import SEGMENTS, ObjectPath
 from dbsp.state.opening import open_segments
 from dbsp.state.records.commits import Commit, sync
-from dbsp.state.records.places import SEGMENTS, Place, delete
+from dbsp.state.records.places import Place, delete
 
 # to or from a store, at a time: what one takes is mostly waited for
 _TOGETHER = 16

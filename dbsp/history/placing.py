@@ -18,11 +18,11 @@ from dbsp.history.chunks import copy_segments
 from dbsp.history.copied import Copied
 from dbsp.state.objects.lease import NAME as LEASE
 from dbsp.state.objects.lease import Lease
-from dbsp.state.objects.path import ObjectPath
+from dbsp.state.objects.path import SEGMENTS, ObjectPath
 from dbsp.state.records.batch_files import batch_object
 from dbsp.state.records.commits import sync, write_whole
 from dbsp.state.records.identity import NAME, refuse_foreign
-from dbsp.state.records.places import SEGMENTS, Place
+from dbsp.state.records.places import Place
 
 _TOGETHER = 16
 

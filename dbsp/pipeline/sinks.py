@@ -83,7 +83,7 @@ class Sinks:
         # few programs write, and each to few formats
         own = own_form(table.format)
         if own is not None:
-            from dbsp.targets.own import OWN  # noqa: PLC0415
+            from dbsp.pipeline.own_targets import OWN  # noqa: PLC0415
 
             return OWN[own](self._outlet(table))
         if table.name in self.functions:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from dbsp.circuits.segments.segments import Segments
 from dbsp.state.lock import Lock
-from dbsp.state.objects.path import ObjectPath
-from dbsp.state.records.places import SEGMENTS, Place, place_of
+from dbsp.state.objects.path import SEGMENTS, ObjectPath
+from dbsp.state.records.places import Place, place_of
 
 if TYPE_CHECKING:
     from dbsp.state.objects.lease import Lease

@@ -16,7 +16,7 @@ from typing import IO
 from dbsp.circuits.segments.origin import Traffic
 from dbsp.state.objects.bucket import Bucket
 from dbsp.state.objects.host_cache import HostCache, cache_root
-from dbsp.state.records.places import SEGMENTS
+from dbsp.state.objects.path import SEGMENTS
 
 _SENDING = 8
 

@@ -14,6 +14,8 @@ from pathlib import Path
 from dbsp.state.objects.bucket import Bucket, Entry, Tag
 from dbsp.state.objects.refusals import Changed, Unanswered
 
+# the folder of the files of rows, on a store as on a disk
+SEGMENTS = "segments"
 _TRIES = 3
 
 

@@ -16,9 +16,6 @@ from dbsp.state.objects.path import ObjectPath
 # of the stores that state can be on
 SCHEMES = ("s3", "gs", "az", "abfs", "abfss", "hdfs")
 
-# the folder of the files of rows
-SEGMENTS = "segments"
-
 # a single letter is a drive of Windows
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(/.*)", re.DOTALL)
 _BEGIN = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")

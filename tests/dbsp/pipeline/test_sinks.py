@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from dbsp.errors import DeliveryError
+from dbsp.pipeline.own_targets import OWN
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.pipeline.sinks import Later
 from dbsp.sql.plans.own_forms import OWN_FORMS
-from dbsp.targets.own import OWN
 
 
 def test_waits_double_up_to_a_minute_and_each_sink_has_its_own() -> None:

@@ -29,7 +29,7 @@ ELSEWHERE = """
     dbsp.declared dbsp.dml dbsp.evolution dbsp.lineage dbsp.queries dbsp.serving dbsp.testing
     dbsp.pipeline.deltas.absences dbsp.pipeline.deltas.replacing dbsp.pipeline.sinks dbsp.pipeline.spark.sinks
     dbsp.running.spark.session dbsp.state.objects.cloud dbsp.state.objects.hdfs dbsp.state.objects.copies
-    dbsp.targets.own dbsp.targets.reading dbsp.views.derivation dbsp.views.explained
+    dbsp.pipeline.own_targets dbsp.targets.reading dbsp.views.derivation dbsp.views.explained
     dbsp.sql.catalyst dbsp.sql.compiler.compile dbsp.sql.lowering dbsp.sql.rules dbsp.sql.spellings
     dbsp.sql.text.statements dbsp.sql.text.tokens
     dbsp.sql.plans.identity dbsp.sql.plans.nodes.join dbsp.sql.plans.nodes.window

@@ -114,8 +114,8 @@ def test_a_transaction_that_dies_at_any_statement(
 
 
 def type_of(there: Place) -> type[Database]:
+    from dbsp.pipeline.own_targets import OWN  # noqa: PLC0415
     from dbsp.sql.plans.own_forms import own_form  # noqa: PLC0415
-    from dbsp.targets.own import OWN  # noqa: PLC0415
 
     form = own_form(there.form)
     assert form is not None
