@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.forms.outside import to_spark
 from dbsp.circuits.columns.hashing import hash_rows
-from dbsp.circuits.operators.emission.states import STATE
+from dbsp.circuits.operators.emission.trigger import STATE
 from dbsp.circuits.segments.chunk import Chunk
 from dbsp.circuits.segments.segments import Segments
 from dbsp.circuits.traces.layout import Layout

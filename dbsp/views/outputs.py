@@ -10,7 +10,6 @@ import pyarrow as pa
 
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.errors import StateError, did_you_mean
-from dbsp.circuits.operators.emission.states import STATE
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS
 from dbsp.circuits.segments.chunk import Chunk
 from dbsp.circuits.segments.segments import Segments
@@ -122,8 +121,11 @@ def written_order(view: View) -> tuple[SortOrder, ...]:
 def changes_schema(program: Program, view: str) -> pa.Schema:
     """The columns of a view's changes: the view's, and the result's state where that is emitted."""
     schema = arrow_schema(program.views[view])
-    flagged = len(layout_of(program.circuit, view).schema) > len(schema)
-    return schema.append(pa.field(STATE, pa.string(), nullable=False)) if flagged else schema
+    if len(layout_of(program.circuit, view).schema) == len(schema):
+        return schema
+    from dbsp.circuits.operators.emission.trigger import STATE  # noqa: PLC0415  few programs have one
+
+    return schema.append(pa.field(STATE, pa.string(), nullable=False))
 
 
 def state_of(program: Program, commit: Commit | None) -> State:

@@ -22,8 +22,7 @@ from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.errors import DataError
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.functions.evaluate import evaluate
-from dbsp.circuits.operators.emission.states import STATE
-from dbsp.circuits.operators.emission.trigger import Schedule, Trigger
+from dbsp.circuits.operators.emission.trigger import STATE, Schedule, Trigger
 from dbsp.circuits.operators.families import Keeper
 from dbsp.circuits.operators.legal import lies_by
 from dbsp.circuits.operators.operator import Context, Node, Placement, Reasons, Value, delta_of

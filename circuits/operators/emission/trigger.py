@@ -35,7 +35,6 @@ from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.functions.evaluate import evaluate
-from dbsp.circuits.operators.emission.states import COMPLETE, EARLY, FINAL, STATE
 from dbsp.circuits.operators.emission.timers import Timers, Timetable
 from dbsp.circuits.operators.families import Keeper
 from dbsp.circuits.operators.inputs.thresholds import Threshold, reached
@@ -51,6 +50,9 @@ from dbsp.circuits.traces.layout import Layout
 from dbsp.circuits.traces.sorted_run import SortedRun, batches_of
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import ZSet
+
+STATE = "__state"
+EARLY, COMPLETE, FINAL = "early", "complete", "final"
 
 
 @dataclass(frozen=True)

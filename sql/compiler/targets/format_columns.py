@@ -16,7 +16,7 @@ import pyarrow.types as pt
 
 from dbsp.circuits.columns.forms.time_of_day import holds_time
 from dbsp.circuits.columns.variants.type import VARIANT, holds_variant
-from dbsp.circuits.operators.emission.states import STATE
+from dbsp.circuits.operators.emission.trigger import STATE
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.sql.plans.own_forms import OWN_FORMS, OwnForm, own_form
 from dbsp.sql.plans.program import EXCEL, FILE_FORMATS, HIVE, OP, PYTHON, STEP, Table

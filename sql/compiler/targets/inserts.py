@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from dbsp.circuits.operators.emission.states import STATE
+from dbsp.circuits.operators.emission.trigger import STATE
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.sql.compiler.targets.format_columns import FILLED, carries_changes
 from dbsp.sql.compiler.targets.given import Given

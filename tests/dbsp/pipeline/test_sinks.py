@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 
 from dbsp.errors import DeliveryError
-from dbsp.pipeline.own_targets import OWN
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.pipeline.sinks import Later
-from dbsp.sql.plans.own_forms import OWN_FORMS
 
 
 def test_waits_double_up_to_a_minute_and_each_sink_has_its_own() -> None:
@@ -30,10 +28,6 @@ def test_after_a_success_the_next_failure_is_a_first_one() -> None:
     later.succeeded("a")
     assert not later.is_early("a")
     assert later.failed("a") == 0.5
-
-
-def test_every_format_of_this_project_has_a_target() -> None:
-    assert set(OWN) == set(OWN_FORMS.values())
 
 
 @pytest.mark.spark

@@ -1,4 +1,0 @@
-"""What is said of a result's state, and the column that says it."""
-
-STATE = "__state"
-EARLY, COMPLETE, FINAL = "early", "complete", "final"
