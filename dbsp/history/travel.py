@@ -7,6 +7,7 @@ of its own to Spark, under a name that no program gives; its alias stays, or els
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dbsp.circuits.errors import ProgramError
@@ -49,7 +50,7 @@ def travels(select: str) -> tuple[str, list[Travel]]:
     return "".join([*parts, select[done:]]), list(asked)
 
 
-def _clause(found: list[Token], at: int) -> int:
+def _clause(found: Sequence[Token], at: int) -> int:
     """The token after FOR SYSTEM_TIME AS OF, if that begins there; else 0."""
     said = found[at].upper == "FOR"
     at += said
@@ -62,7 +63,7 @@ def _clause(found: list[Token], at: int) -> int:
     )
 
 
-def _literal(source: Source, found: list[Token], at: int) -> tuple[str, int]:
+def _literal(source: Source, found: Sequence[Token], at: int) -> tuple[str, int]:
     """(what it says, the token after it). Raises ProgramError."""
     stop = at + (found[at].upper in ("TIMESTAMP", "DATE"))
     token = found[stop]

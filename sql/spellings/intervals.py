@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from dbsp.sql.spellings.rewriting import Edit, rewritten
 from dbsp.sql.text.source import Source
-from dbsp.sql.text.tokens import Slice, Token, tokens
+from dbsp.sql.text.tokens import Slice, Token, tokens_in
 
 _UNITS = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
 _PLURALS = {f"{unit}S": unit for unit in _UNITS}
@@ -25,7 +25,7 @@ _COMPARED = ("<", ">", "=", "!", "BETWEEN", "AS")
 
 def in_singular(source: Source, text: Slice) -> Slice:
     """A constant's text, with its units as Spark has them."""
-    inside = [t for t in tokens(source) if text.start <= t.start < text.stop]
+    inside = tokens_in(source, text)
     inside.append(Token("end", "", text.stop, text.stop))
     found = [singular(inside, at) for at in range(len(inside) - 1)]
     return rewritten(source, text, [edit for edit in found if edit is not None])

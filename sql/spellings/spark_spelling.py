@@ -35,7 +35,7 @@ from dbsp.sql.spellings.window_lengths import Microseconds, length_of, spelled_g
 from dbsp.sql.spellings.window_tables import is_table_function, is_table_wrapper, table_function
 from dbsp.sql.text.emission_clauses import begins_emission, emission_stop
 from dbsp.sql.text.source import Source
-from dbsp.sql.text.tokens import Slice, Token, tokens
+from dbsp.sql.text.tokens import Slice, Token, tokens_in
 
 _KINDS = ("TUMBLE", "HOP", "SESSION")
 _CALLS = {kind: (kind, "") for kind in _KINDS} | {
@@ -62,7 +62,7 @@ def in_sparks_spelling(
 
     Raises ProgramError at the place of what is wrong.
     """
-    inside = [t for t in tokens(source) if text.start <= t.start < text.stop]
+    inside = tokens_in(source, text)
     end = Token("end", "", text.stop, text.stop)
     reader = _Reader(source, [*inside, end], microseconds, version_time)
     edits = reader.edits(0, len(inside))

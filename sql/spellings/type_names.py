@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from dbsp.sql.spellings.rewriting import Edit, rewritten
 from dbsp.sql.text.source import Source
-from dbsp.sql.text.tokens import Slice, Token, tokens
+from dbsp.sql.text.tokens import Slice, Token, tokens_in
 
 OTHER_NAMES = {"VARCHAR": "STRING", "CHAR": "STRING", "TEXT": "STRING", "DATETIME": "TIMESTAMP"}
 # what may follow the name of a type
@@ -20,7 +20,7 @@ _CASTS = {"CAST", "TRY_CAST"}
 
 def spelled_column_type(source: Source, text: Slice) -> Slice:
     """A column's type, with its inner ones."""
-    inside = [t for t in tokens(source) if text.start <= t.start < text.stop]
+    inside = tokens_in(source, text)
     end = Token("end", "", text.stop, text.stop)
     found = [_edit(token, after) for token, after in zip(inside, [*inside[1:], end], strict=True)]
     return rewritten(source, text, [edit for edit in found if edit is not None])

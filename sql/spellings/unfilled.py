@@ -6,7 +6,7 @@ What decides what a program means, or whether it is one, stays filled in.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dbsp.sql.text.source import Source
@@ -46,7 +46,7 @@ class Setting:
     value: list[Token]
 
 
-def settings(found: list[Token]) -> Iterator[Setting]:
+def settings(found: Sequence[Token]) -> Iterator[Setting]:
     """Of statements, in their order: `key value`, or `key = value`."""
     depth, entry, before, of = 0, list[Token](), "", ""
     for token in found:

@@ -20,7 +20,7 @@ from dbsp.sql.spellings.call_reader import Argument, CallReader
 from dbsp.sql.spellings.rewriting import Edit
 from dbsp.sql.text.annotations import LatenessClause
 from dbsp.sql.text.source import Source
-from dbsp.sql.text.tokens import Slice, Token, tokens
+from dbsp.sql.text.tokens import Slice, Token, tokens_in
 
 WATERMARKS = {
     "MAX_DIFF_WATERMARK": (
@@ -55,7 +55,7 @@ def watermarked(reader: CallReader, at: int) -> tuple[Edit, int]:
 
 def watermarks_in(source: Source, text: Slice) -> list[Watermark]:
     """Those that a query calls. Raises ProgramError."""
-    inside = [t for t in tokens(source) if text.start <= t.start < text.stop]
+    inside = tokens_in(source, text)
     calls = _Calls(source, [*inside, Token("end", "", text.stop, text.stop)])
     calls.edits(0, len(inside))
     return calls.found

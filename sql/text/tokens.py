@@ -6,8 +6,10 @@ Only statement heads and tails are read as tokens; a query's text goes to Cataly
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NoReturn, Protocol
 
 from dbsp.sql.text.source import Source
@@ -118,9 +120,10 @@ class Slice:
         return self.stop, self.stop
 
 
-def tokens(source: Source) -> list[Token]:
+@lru_cache(maxsize=8)  # each view of a program looks for its own among all of them
+def tokens(source: Source) -> tuple[Token, ...]:
     """All tokens, ended by one of kind 'end'. Raises ProgramError for an unclosed string or comment."""
-    text, found, at = source.text, [], 0
+    text, found, at = source.text, list[Token](), 0
     while at < len(text):
         match = _TOKEN.match(text, at)
         assert match is not None and match.lastgroup is not None
@@ -132,7 +135,18 @@ def tokens(source: Source) -> list[Token]:
         elif kind != "space":
             found.append(Token(kind, match[0], at, stop))
         at = stop
-    return [*found, Token("end", "", len(text), len(text))]
+    return (*found, Token("end", "", len(text), len(text)))
+
+
+def tokens_in(source: Source, text: Slice) -> list[Token]:
+    """Those of a piece as it is written. Cost: O(log n) of the program, and the piece's own."""
+    found = tokens(source)[:-1]
+    first, last = (bisect_left(found, place, key=_start) for place in (text.start, text.stop))
+    return [*found[first:last]]
+
+
+def _start(token: Token) -> int:
+    return token.start
 
 
 def _comment_end(source: Source, start: int) -> int:
@@ -165,7 +179,7 @@ class Cursor:
     ignored: what says nothing here, why, and its place.
     """
 
-    def __init__(self, source: Source, tokens: list[Token], in_use: InUse | None = None) -> None:
+    def __init__(self, source: Source, tokens: Sequence[Token], in_use: InUse | None = None) -> None:
         self.source = source
         self.tokens = tokens
         self.at = 0

@@ -7,7 +7,7 @@ url neither its user nor its query.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dbsp.sql.plans.program import Program
@@ -83,7 +83,7 @@ def _pieces(source: Source) -> Iterator[tuple[int, int]]:
             first, last = (token.start if first is None else first), token.stop
 
 
-def _hidden(found: list[Token]) -> Iterator[Token]:
+def _hidden(found: Sequence[Token]) -> Iterator[Token]:
     """The values of settings that may be secret."""
     for one in settings(found):
         if one.key in CONNECTS if one.of == "WITH" else one.key not in _SHOWN:

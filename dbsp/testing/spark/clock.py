@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -41,7 +42,7 @@ def at(query: str, clock: datetime, timezone: str) -> str:
     return text + query[done:]
 
 
-def _end(found: list[Token], place: int) -> int | None:
+def _end(found: Sequence[Token], place: int) -> int | None:
     """Where what reads the clock ends; None where a token doesn't begin it."""
     token = found[place]
     if token.kind != "word" or token.upper not in _LITERALS or (place and found[place - 1].text == "."):

@@ -5,7 +5,7 @@ Dumper.java puts a reference to no column where the query reads the clock; its n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -44,14 +44,15 @@ def _is_common_clock(node: Node) -> bool:
 
 
 def _nodes(value: Any) -> Iterator[Node]:
-    inside: Iterable[Any] = ()
-    if isinstance(value, dict):
-        yield value
-        inside = value.values()
-    elif isinstance(value, list):
-        inside = value
-    for inner in inside:
-        yield from _nodes(inner)
+    """In no order."""
+    todo = [value]
+    while todo:
+        found = todo.pop()
+        if isinstance(found, dict):
+            yield found
+            todo += found.values()
+        elif isinstance(found, list):
+            todo += found
 
 
 def _replaced(value: Any, clocks: Mapping[int, Node]) -> Any:

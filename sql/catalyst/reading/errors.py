@@ -9,7 +9,7 @@ from dbsp.circuits.errors import ProgramError, did_you_mean
 from dbsp.sql.catalyst.reading.query import Node
 from dbsp.sql.text.emission_clauses import WRITTEN
 from dbsp.sql.text.source import Source
-from dbsp.sql.text.tokens import Slice, tokens
+from dbsp.sql.text.tokens import Slice, tokens_in
 
 
 def spark_error(
@@ -192,9 +192,7 @@ def _unknown_column(name: str, used: Sequence[str], relations: Mapping[str, Sequ
 def _relations_in(source: Source, text: Slice, relations: Mapping[str, Sequence[str]]) -> list[str]:
     """The tables and views whose names occur in the query."""
     words = {
-        token.text.strip("`").lower()
-        for token in tokens(source)
-        if token.kind in ("word", "quoted") and text.start <= token.start < text.stop
+        token.text.strip("`").lower() for token in tokens_in(source, text) if token.kind in ("word", "quoted")
     }
     return [name for name in relations if name.lower() in words]
 

@@ -15,7 +15,7 @@ from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Schema
 from dbsp.sql.plans.types import UnsupportedType, literal_type
 from dbsp.sql.text.source import Source
-from dbsp.sql.text.tokens import Slice, tokens
+from dbsp.sql.text.tokens import Slice, tokens_in
 
 Node = dict[str, Any]
 
@@ -55,11 +55,8 @@ class Query:
         return self.source.error(place, f"not supported yet: {what}")
 
     def _find(self, keyword: str) -> int:
-        for token in tokens(self.source):
-            inside = self.slice.start <= token.start < self.slice.stop
-            if inside and token.upper == keyword:
-                return token.start
-        return self.slice.start
+        found = (token.start for token in tokens_in(self.source, self.slice) if token.upper == keyword)
+        return next(found, self.slice.start)
 
     def place(self, node: Node) -> int:
         """Where a dumped node stands in the user's file."""

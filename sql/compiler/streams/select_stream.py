@@ -31,7 +31,7 @@ from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.program import Ordered, Triggers
 from dbsp.sql.spellings.stream_word import is_stream_word
 from dbsp.sql.text.source import Source
-from dbsp.sql.text.tokens import Slice, Token, tokens
+from dbsp.sql.text.tokens import Slice, Token, tokens_in
 
 Shown = Sequence[SortOrder]
 _LIMITS = ("LIMIT", "OFFSET")
@@ -100,7 +100,7 @@ def without_history(source: Source, text: Slice, name: str) -> ProgramError:
 
 def words_of(source: Source, text: Slice) -> list[Token]:
     """The tokens of a query as written."""
-    return [t for t in tokens(source) if text.start <= t.start < text.stop]
+    return tokens_in(source, text)
 
 
 def is_streaming(inside: Sequence[Token]) -> bool:

@@ -19,18 +19,21 @@ from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Schema
 from dbsp.sql.plans.shown.spelling import type_name
 from dbsp.sql.text.source import Source
-from dbsp.sql.text.tokens import Slice, tokens
+from dbsp.sql.text.tokens import Slice, tokens_in
 
 
 def relations_in(dump: Any) -> set[str]:
     """The tables and views that a dumped query reads."""
-    if isinstance(dump, list):
-        return set[str]().union(*map(relations_in, dump))
-    if not isinstance(dump, dict):
-        return set()
-    if dump.get("op") == "LogicalRDD":
-        return {metadata[RELATION] for *_, metadata in dump["out"] if RELATION in metadata}
-    return relations_in(list(dump.values()))
+    found, todo = set[str](), [dump]
+    while todo:
+        inner = todo.pop()
+        if isinstance(inner, list):
+            todo += inner
+        elif isinstance(inner, dict) and inner.get("op") == "LogicalRDD":
+            found |= {metadata[RELATION] for *_, metadata in inner["out"] if RELATION in metadata}
+        elif isinstance(inner, dict):
+            todo += inner.values()
+    return found
 
 
 def complete_components(reads: Mapping[str, Set[str]]) -> list[tuple[str, ...]]:
@@ -79,12 +82,7 @@ def check_declared(source: Source, name: str, query: Slice, declared: Schema, pl
 def too_early(source: Source, text: Slice, name: str, later: Collection[str]) -> ProgramError:
     """The error for a recursive view that is read before it is complete. later: what it waits for."""
     position = next(
-        (
-            token.start
-            for token in tokens(source)
-            if text.start <= token.start < text.start + len(text.text)
-            and token.text.strip("`").lower() == name.lower()
-        ),
+        (token.start for token in tokens_in(source, text) if token.text.strip("`").lower() == name.lower()),
         text.start,
     )
     if later == {name}:
