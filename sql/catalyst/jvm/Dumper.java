@@ -218,6 +218,18 @@ public class Dumper {
   private String[] before = new String[] {""};
   private final HashMap relations = new HashMap();
 
+  /**
+   * Makes an empty relation visible to later queries; columns: DataType.json. A LogicalRDD stays a leaf and keeps NOT
+   * NULL, where an empty LocalRelation would fold the plan away.
+   */
+  public void register(String name, String columns) {
+    StructType schema = (StructType) DataType$.MODULE$.fromJson(columns);
+    org.apache.spark.api.java.JavaRDD empty =
+        org.apache.spark.api.java.JavaSparkContext.fromSparkContext(session.sparkContext()).emptyRDD();
+    session.createDataFrame(empty, schema).createOrReplaceTempView("`" + name.replace("`", "``") + "`");
+    relation(name);
+  }
+
   /** Makes a relation's name known. */
   public void relation(String name) { relations.put(name.toLowerCase(java.util.Locale.ROOT), name); }
 

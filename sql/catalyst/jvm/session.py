@@ -102,6 +102,7 @@ class Catalyst:
         # ${env:NAME} in a text would be what this process knows, told to whoever asks a query
         settings.set("spark.sql.variable.substitute", "false")
         self._dumper = self._new_dumper()
+        self._types: dict[str, str] = {}
         self.user: str = self._dumper.user()
         self._say_constants("", "default")
 
@@ -114,7 +115,9 @@ class Catalyst:
 
     def column_type(self, ddl: str) -> Any:
         """A type's DDL as parsed `DataType.json()`, or the dumped error as {"error": ...}."""
-        return json.loads(self._dumper.columnType(ddl))
+        if ddl not in self._types:
+            self._types[ddl] = self._dumper.columnType(ddl)
+        return json.loads(self._types[ddl])
 
     def becomes(self, given: Any, wanted: Any) -> bool:
         """Whether every value of the one type, as `DataType.json()`, is one of the other, as Spark has it."""
@@ -125,18 +128,13 @@ class Catalyst:
     def register(self, name: str, columns: list[tuple[str, Any, bool]], of: str = "") -> None:
         """Make a relation of (column, DataType json, nullable) visible to later queries, as an empty leaf.
 
-        A LogicalRDD stays a leaf and keeps NOT NULL; an empty LocalRelation would fold the plan away. of: the
-        relation that its leaf is called by, if it has another name.
+        of: the relation that its leaf is called by, if it has another name.
         """
         fields = [
             {"name": column, "type": type_, "nullable": nullable, "metadata": {RELATION: of or name}}
             for column, type_, nullable in columns
         ]
-        schema = self._session.parseDataType(json.dumps({"type": "struct", "fields": fields}))
-        empty = self._context._jsc.emptyRDD()
-        quoted = "`" + name.replace("`", "``") + "`"
-        self._session.createDataFrame(empty, schema).createOrReplaceTempView(quoted)
-        self._dumper.relation(name)
+        self._dumper.register(name, json.dumps({"type": "struct", "fields": fields}))
 
     def number(self, relations: Mapping[str, tuple[str, int]]) -> None:
         """Let the next queries name so many last columns of what is registered, which `*` leaves out.
