@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsp.circuits.errors import ProgramError
-from dbsp.sql.text.source import read
-from dbsp.sql.text.tokens import tokens, unquote
+from dbsp.sql.text.source import as_it_is, read
+from dbsp.sql.text.tokens import Slice, tokens, tokens_in, unquote
 
 
 def kinds(text: str) -> list[tuple[str, str]]:
@@ -56,3 +56,21 @@ def test_tokens_are_in_order_and_spelled_as_written(text: str) -> None:
 def test_unquote_inverts_quoting(value: str) -> None:
     quoted = "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
     assert unquote(quoted) == value
+
+
+@given(text=st.text("ab'\"` ;(-\n", max_size=40), first=st.integers(0, 40), size=st.integers(0, 40))
+def test_those_of_a_piece_are_those_that_begin_in_it(text: str, first: int, size: int) -> None:
+    source = as_it_is(text, "p.sql")
+    try:
+        found = tokens(source)
+    except ProgramError:
+        return
+    piece = Slice(text[first : first + size], first)
+    inside = [one for one in found if one.kind != "end" and piece.start <= one.start < piece.stop]
+    assert tokens_in(source, piece) == inside
+
+
+def test_a_program_is_read_once() -> None:
+    """However many of its views look for their own."""
+    text = "SELECT 1;\n" * 3
+    assert tokens(as_it_is(text, "p.sql")) is tokens(as_it_is(text, "p.sql"))
