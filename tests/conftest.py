@@ -92,7 +92,7 @@ _SHORT = {
 
 
 @pytest.fixture(scope="session")
-def running_spark() -> Iterator[Any]:
+def running_spark(request: pytest.FixtureRequest) -> Iterator[Any]:
     # a run without Spark tests starts no JVM
     from pyspark.sql import SparkSession  # noqa: PLC0415
 
@@ -106,11 +106,13 @@ def running_spark() -> Iterator[Any]:
         **LOOPBACK,
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "2",
+        "spark.python.daemon.module": "tests.servers.daemon",
         **({} if is_long() else _SHORT),
         "spark.jars": ",".join([*connector(), *avro()]),
     }.items():
         builder = builder.config(option, value)
-    session = builder.getOrCreate()
+    with chdir(request.config.rootpath):  # which the JVM is in from then on, and its workers
+        session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()
@@ -122,9 +124,7 @@ def compiling(request: pytest.FixtureRequest) -> Iterator[None]:
 
     @contextmanager
     def shared() -> Iterator[Any]:
-        with chdir(request.config.rootpath):  # which the JVM is in from then on
-            session = request.getfixturevalue("running_spark")
-        yield session
+        yield request.getfixturevalue("running_spark")
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jvm, "_own_session", shared)
