@@ -35,7 +35,7 @@ def test_what_nobody_waits_for_any_more_ends_in_its_thread() -> None:
     thread.start()
     time.sleep(0.02)
     allowance.end()
-    assert ended.wait(5)
+    assert ended.wait(60)
     thread.join()
 
 

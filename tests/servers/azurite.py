@@ -59,7 +59,7 @@ class Server:
             method="PUT",
             headers={**headers, "Content-Length": "0"},
         )
-        with urllib.request.urlopen(request, timeout=5):
+        with urllib.request.urlopen(request, timeout=60):
             pass
 
 

@@ -90,7 +90,7 @@ class Server:
 
     def _open_to_all(self) -> None:
         asked = f"{self.address}/webhdfs/v1/?op=SETPERMISSION&permission=777&user.name={getpass.getuser()}"
-        with urllib.request.urlopen(urllib.request.Request(asked, method="PUT"), timeout=5):
+        with urllib.request.urlopen(urllib.request.Request(asked, method="PUT"), timeout=60):
             pass
 
     def kill(self) -> None:

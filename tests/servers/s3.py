@@ -59,7 +59,7 @@ class Server:
 
     def make(self, bucket: str) -> None:
         request = urllib.request.Request(f"{self.endpoint}/{bucket}", method="PUT")
-        with urllib.request.urlopen(request, timeout=5):
+        with urllib.request.urlopen(request, timeout=60):
             pass
 
 

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -70,8 +71,12 @@ def first_change(run: subprocess.Popen[str]) -> None:
 
 def java_of(process: int) -> list[int]:
     """The children of a process that are Java."""
-    children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
-    return [int(child) for child in children if b"java" in Path(f"/proc/{child}/cmdline").read_bytes()]
+    found = []
+    for child in Path(f"/proc/{process}/task/{process}/children").read_text().split():
+        with suppress(OSError):  # one of other kinds has ended since
+            if b"java" in Path(f"/proc/{child}/cmdline").read_bytes():
+                found.append(int(child))
+    return found
 
 
 def ended(run: subprocess.Popen[str]) -> tuple[int, str]:

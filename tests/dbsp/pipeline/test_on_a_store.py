@@ -144,10 +144,12 @@ def test_a_step_asks_for_little(place: OnStore, monkeypatch: pytest.MonkeyPatch)
         first = len(place.proxy.seen)
         queue(p)
         traffic = p.step().metrics.traffic
-        asked = [request for request in place.proxy.seen[first:] if request.method != "POST"]
+        seen = [request for request in place.proxy.seen[first:] if request.method != "POST"]
+    # the lease may be renewed meanwhile, by a thread of its own
+    asked = [request for request in seen if not request.path.endswith(f"/{NAME}")]
     assert {request.method for request in asked} == {"PUT"}
     assert sum("/commits/" in request.path for request in asked) == 1
-    assert traffic.puts == len(asked)
+    assert len(asked) <= traffic.puts <= len(seen)
     assert (traffic.gets, traffic.lists, traffic.bytes_read) == (0, 0, 0)
     assert traffic.bytes_written > 0
 

@@ -24,6 +24,7 @@ def test_what_takes_too_long_is_refused_and_ends() -> None:
         for _ in range(3):  # more than there are places
             with pytest.raises(Refused, match="no answer within 0 s"):
                 await evaluating.done(busy)
+        evaluating.seconds = 60
         assert await evaluating.done(lambda: 1) == 1
 
     asyncio.run(course())
@@ -38,7 +39,7 @@ def test_what_cannot_be_ended_holds_its_place_until_it_has() -> None:
         with pytest.raises(Refused):  # both places are taken
             await evaluating.done(lambda: 1)
         go_on.set()
-        await asyncio.sleep(0.2)
+        evaluating.seconds = 60
         assert await evaluating.done(lambda: 1) == 1
 
     asyncio.run(course())
@@ -46,20 +47,21 @@ def test_what_cannot_be_ended_holds_its_place_until_it_has() -> None:
 
 def test_what_is_cancelled_ends() -> None:
     async def course() -> None:
-        evaluating, ended = Evaluating(), threading.Event()
+        evaluating, began, ended = Evaluating(), threading.Event(), threading.Event()
 
         def run() -> None:
+            began.set()
             try:
                 busy()
             finally:
                 ended.set()
 
         asked = asyncio.create_task(evaluating.done(run))
-        await asyncio.sleep(0.05)
+        assert await asyncio.to_thread(began.wait, 60)
         asked.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asked
-        assert await asyncio.to_thread(ended.wait, 5)
+        assert await asyncio.to_thread(ended.wait, 60)
 
     asyncio.run(course())
 

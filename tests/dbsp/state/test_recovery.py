@@ -127,7 +127,7 @@ def test_records_on_a_store_are_read_at_once(tmp_path, monkeypatch, caplog):
         store.commit(commit(step, f"{step}.seg"))
     store.close()
     (root / "commits" / record_name(2)).write(b"{}\n")
-    others = threading.Barrier(AT_ONCE, timeout=30)
+    others = threading.Barrier(AT_ONCE, timeout=120)
     get = CloudBucket.get
 
     def together(self: CloudBucket, name: str) -> tuple[bytes, Tag]:

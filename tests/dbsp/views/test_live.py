@@ -28,7 +28,7 @@ class Notebook:
         self.shown: list[tuple[str, dict[str, str], str]] = []
 
     def run(self, cell: str) -> None:
-        failed = self.client.execute_interactive(cell, timeout=60, output_hook=self._take)
+        failed = self.client.execute_interactive(cell, timeout=180, output_hook=self._take)
         assert failed["content"]["status"] == "ok", failed["content"]
 
     def _take(self, message: dict[str, Any]) -> None:
@@ -38,10 +38,10 @@ class Notebook:
 
     def until(self, found: Callable[[str], bool]) -> str:
         """The first HTML, from the last that has come, of which it is so."""
-        end = time.monotonic() + 30
+        end = time.monotonic() + 120
         while not found(html := self.shown[-1][1]["text/html"]):
             assert time.monotonic() < end, html
-            self._take(self.client.get_iopub_msg(timeout=30))
+            self._take(self.client.get_iopub_msg(timeout=120))
         return html
 
 
@@ -53,7 +53,7 @@ def notebook() -> Iterator[Notebook]:
     client = kernel.blocking_client()
     try:
         client.start_channels()
-        client.wait_for_ready(timeout=60)
+        client.wait_for_ready(timeout=180)
         opened = Notebook(client)
         opened.run("from tests.dbsp.build import pipeline")
         yield opened

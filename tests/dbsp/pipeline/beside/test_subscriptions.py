@@ -157,10 +157,10 @@ def test_an_asynchronous_reader_gets_each_step_in_order_until_the_end() -> None:
         every = asyncio.create_task(read(p, None, 99))
         await asyncio.sleep(0.05)
         await asyncio.to_thread(write)
-        first = await asyncio.wait_for(some, 10)
+        first = await asyncio.wait_for(some, 60)
         await asyncio.sleep(0.05)
         await asyncio.to_thread(p.close)
-        return first, await asyncio.wait_for(every, 10)
+        return first, await asyncio.wait_for(every, 60)
 
     p = pipeline()
     for step in range(1, 3):

@@ -63,7 +63,7 @@ def opened(
     with served(program=program) as (client, serving):
         context = browser.new_context(viewport={"width": size[0], "height": size[1]}, **options)
         found = Opened(context.new_page(), client, serving)
-        found.page.set_default_timeout(20_000)
+        found.page.set_default_timeout(60_000)
         found.page.on("request", lambda request: found.asked.append(request.url))
         found.page.on("pageerror", lambda error: found.wrong.append(str(error)))
         found.page.on(
@@ -281,12 +281,12 @@ def test_a_query_with_a_name_completed(browser: Browser) -> None:
         at.page.keyboard.press("Enter")
         assert text.input_value() == "SELECT shop, n FROM turnover"
         at.page.keyboard.press("Control+Enter")
-        at.page.locator(".rows td").first.wait_for(timeout=60_000)
+        at.page.locator(".rows td").first.wait_for()
         assert sorted(at.rows()) == [["Ada", "1"], ["Blaise", "1"]]
         text.fill("SELECT shop,\n\tnope FROM turnover")
         at.page.get_by_role("button", name="run").click()
         error = at.page.locator("pre.error", has_text="nope")
-        error.wait_for(timeout=60_000)
+        error.wait_for()
         assert (error.text_content() or "").startswith("unknown column 'nope' in 'turnover'")
         assert (error.text_content() or "").endswith("\n\tnope FROM turnover\n\t^")
         at.wrong[:] = [one for one in at.wrong if "400 (Bad Request)" not in one]

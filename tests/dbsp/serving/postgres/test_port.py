@@ -30,7 +30,7 @@ def _begin() -> bytes:
 
 @contextmanager
 def greeted(port: Served) -> Iterator[socket.socket]:
-    with socket.create_connection(("127.0.0.1", port.port), timeout=20) as one:
+    with socket.create_connection(("127.0.0.1", port.port), timeout=60) as one:
         one.sendall(_begin())
         assert kinds(one)[-1] == "Z"
         yield one
@@ -75,7 +75,7 @@ def test_a_port_that_is_taken_is_said() -> None:
 def test_nonsense_harms_nobody(port: Served, pieces: list[bytes], begun: bool) -> None:
     with (
         suppress(ConnectionError),  # it is sent away when it has said enough
-        socket.create_connection(("127.0.0.1", port.port), timeout=20) as one,
+        socket.create_connection(("127.0.0.1", port.port), timeout=60) as one,
     ):
         one.sendall(_begin() if begun else b"")
         for piece in pieces:
@@ -94,7 +94,7 @@ def port() -> Iterator[Served]:
 def test_one_that_says_nothing_is_sent_away_and_too_many_are_told(port: Served) -> None:
     with (
         mock.patch.object(module, "_BEGUN", 0.2),
-        socket.create_connection(("127.0.0.1", port.port), timeout=20) as one,
+        socket.create_connection(("127.0.0.1", port.port), timeout=60) as one,
     ):
         assert one.recv(1) == b""
     with (
@@ -120,6 +120,12 @@ def test_who_is_connected_at_the_end_is_let_go() -> None:
     follower.close()
 
 
+def cancel_until(one: psycopg.Connection[Any], over: threading.Event) -> None:
+    """Again and again: what has not begun is not cancelled."""
+    while not over.wait(0.5):
+        one.cancel_safe()
+
+
 @pytest.mark.spark
 def test_a_query_that_is_cancelled_or_takes_too_much_ends(spark: Any) -> None:
     endless = "SELECT count(*) FROM latest a, latest b, latest c, latest d, latest e WHERE a.id + e.id < b.id"
@@ -129,11 +135,13 @@ def test_a_query_that_is_cancelled_or_takes_too_much_ends(spark: Any) -> None:
         served.serving.pipeline.sql_schema(endless)  # what is compiled isn't ended
         for _ in range(3):  # more than are evaluated at the same time
             with served.connect() as one:
-                timer = threading.Timer(0.5, one.cancel_safe)
-                timer.start()
+                over = threading.Event()
+                cancelling = threading.Thread(target=cancel_until, args=(one, over))
+                cancelling.start()
                 with pytest.raises(psycopg.errors.QueryCanceled, match="cancelled, as was asked"):
                     one.execute(endless)
-                timer.join()
+                over.set()
+                cancelling.join()
         for method in ("GET", "POST", "GET"):
             asked = {"params": {"sql": endless}} if method == "GET" else {"content": endless}
             with pytest.raises(httpx.ReadTimeout):  # and the client leaves

@@ -76,19 +76,19 @@ def test_who_comes_without_is_told(port: Served) -> None:
 
 def test_nobody_puts_words_before_the_handshake(port: Served) -> None:
     """Else they would be read as the client's, who is known only afterwards."""
-    with socket.create_connection(("127.0.0.1", port.port), timeout=20) as one:
+    with socket.create_connection(("127.0.0.1", port.port), timeout=60) as one:
         one.sendall(ASKED + b"Q\0\0\0\x0dSELECT 1\0")
         assert b"nothing may follow the request for TLS" in _all(one)
 
 
 def test_nonsense_for_a_handshake_harms_nobody(port: Served, shows: Certificate) -> None:
-    with socket.create_connection(("127.0.0.1", port.port), timeout=20) as one:
+    with socket.create_connection(("127.0.0.1", port.port), timeout=60) as one:
         one.sendall(ASKED)
         assert one.recv(1) == b"S"
         one.sendall(b"\0" * 600)
         _all(one)
     context = ssl.create_default_context(cafile=shows.file)
-    with socket.create_connection(("127.0.0.1", port.port), timeout=20) as one:
+    with socket.create_connection(("127.0.0.1", port.port), timeout=60) as one:
         one.sendall(ASKED)
         assert one.recv(1) == b"S"
         with context.wrap_socket(one, server_hostname="localhost") as inner:

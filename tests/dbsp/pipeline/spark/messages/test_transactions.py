@@ -196,7 +196,7 @@ def test_a_broker_that_dies_at_a_commit(spark: Any, tmp_path: Path, arrives: boo
         with opened(made, tmp_path, spark=spark, max_undelivered=5) as p:
             feed(p)
             p.step()
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + 180
             while p.undelivered["log"]:  # a broker that has just begun may have no coordinator yet
                 assert time.monotonic() < deadline
                 time.sleep(0.1)
@@ -206,10 +206,13 @@ def test_a_broker_that_dies_at_a_commit(spark: Any, tmp_path: Path, arrives: boo
             assert (between[0].fired, p.undelivered["log"]) == (True, 1)
         assert broker.process is not None and broker.process.poll() is not None
         broker.start()
-        for _ in range(10):  # a broker that has just come back may not know yet what was under way
-            with suppress(DeliveryError):
+        deadline = time.monotonic() + 120
+        while True:
+            try:
                 p, _ = step_by_step(made, tmp_path, spark, 3)
                 break
+            except DeliveryError:  # a broker that has just come back may not know yet what was under way
+                assert time.monotonic() < deadline
         with p:
             assert written(spark, broker, "log") == wanted(p)
             write_again(p)
@@ -252,7 +255,7 @@ def test_a_transaction_that_lasts_too_long(spark: Any, broker: Broker, tmp_path:
         p.step()
         feed(p)
         with pytest.raises(
-            DeliveryError, match=r"lasted [5-9] s.* after 3: .*`kafka.transaction.timeout.ms`"
+            DeliveryError, match=r"lasted ([5-9]|\d\d+) s.* after 3: .*`kafka.transaction.timeout.ms`"
         ):
             p.step()
         p.deliver()

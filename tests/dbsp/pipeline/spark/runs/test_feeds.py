@@ -61,7 +61,7 @@ def test_a_broker_that_is_away_holds_its_own_table_alone(
         for number in range(2, 5):  # one after the other: each is a step of its own
             sent(spark, broker, "steady", number)
             until(p, lambda number=number: p["v_a"].rows()[0]["many"] == number)  # type: ignore[misc]
-        assert p.turn.acquire(timeout=5)  # nobody waits for it within a step
+        assert p.turn.acquire(timeout=30)  # nobody waits for it within a step
         p.turn.release()
         mortal.start()
         sent(spark, mortal, "frail", 10)

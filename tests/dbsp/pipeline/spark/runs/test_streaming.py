@@ -73,21 +73,25 @@ def test_a_step_happens_when_the_clock_makes_something_due_and_no_other(spark, t
     """One for the file, one for each row that leaves and each key that has been quiet; then none."""
     (tmp_path / "seen").mkdir()
     stop, changed = threading.Event(), []
+    never = threading.Timer(120, stop.set)
+    never.daemon = True
 
     def remember(changes):
         changed.append({name: view.rows() for name, view in changes.items() if view.rows()})
-        if changes.step == 1:  # some seconds of silence after all that is due
-            threading.Timer(8, stop.set).start()
+        if len(changed) == 3:  # some seconds of silence after all that is due
+            threading.Timer(3, stop.set).start()
 
     with opened(spark, tmp_path, CLOCKED) as p:
         now = datetime.now(UTC).replace(tzinfo=None)
         (tmp_path / "seen" / "1.csv").write_text(
-            f"1,{now + timedelta(minutes=1)}\n2,{now + timedelta(seconds=4)}\n"
+            f"1,{now + timedelta(minutes=1)}\n2,{now + timedelta(seconds=12)}\n"
         )
+        never.start()
         assert run(p, on_step=remember, stop=stop) == len(changed)
+        never.cancel()
         assert p.store.last.batch == 0
         ((arrival, _),) = changed[0].pop("arrivals")
-        assert now < arrival["arrived"].replace(tzinfo=None) < now + timedelta(seconds=4)
+        assert now < arrival["arrived"].replace(tzinfo=None) < now + timedelta(seconds=12)
         assert changed[0] == {"recent": [({"id": 1}, 1), ({"id": 2}, 1)]}
         assert {"quiet": [({"id": 1, "n": 1}, 1), ({"id": 2, "n": 1}, 1)]} in changed[1:]
         assert {"recent": [({"id": 2}, -1)]} in changed[1:]

@@ -37,7 +37,7 @@ def test_between_two_offsets(end: str | None, latest: str | None, behind: int | 
 
 
 def eventually(pipeline: Pipeline, wanted: object) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while pipeline.unread != wanted:
         assert time.monotonic() < deadline and pipeline.running, pipeline.unread
         time.sleep(0.05)
