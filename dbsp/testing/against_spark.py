@@ -26,6 +26,7 @@ from dbsp.sql.plans.program import Program
 from dbsp.testing.bags import Row, arrow_values, unpaired
 from dbsp.testing.contents import Contents, Late
 from dbsp.testing.deltas import Deltas, Item, items_of, random_deltas, steps_of
+from dbsp.testing.evaluated import evaluated
 from dbsp.testing.programs import ProgramLike, in_process, load, read_text
 from dbsp.testing.shrinking import Shrinking
 from dbsp.testing.written import replay_text
@@ -87,10 +88,11 @@ def assert_equals_spark(
         >>> program = "CREATE TABLE t (x INT);\\nCREATE VIEW v AS SELECT DISTINCT x FROM t;"
         >>> assert_equals_spark(program, steps=3)
 
-    deltas: a replay file, or steps; None: as many random ones as `steps`, of up to `most` changes of a table,
-    by the seed. views: those that are compared; None: all that can be, and a NotCompared warning tells of
-    each that can't. A step that fails where Spark's queries do is left out. Raises Error where the program
-    or the deltas are wrong, or where there is no view to compare.
+    deltas: a replay file, or steps, whose UPDATE and its kin are those of a pipeline; None: as many random
+    ones as `steps`, of up to `most` changes of a table, by the seed. views: those that are compared; None:
+    all that can be, and a NotCompared warning tells of each that can't. A step that fails where Spark's
+    queries do is left out. Raises Error where the program or the deltas are wrong, or where there is no view
+    to compare.
     """
     __tracebackhide__ = True
     from dbsp.running.spark.session import session  # noqa: PLC0415  a program in the cache needs none before
@@ -102,6 +104,9 @@ def assert_equals_spark(
     given = deltas if isinstance(deltas, list) else None
     if isinstance(deltas, str | Path):
         given = list(read_file(read_text(deltas), str(deltas), compiled))
+    if given is not None and any(step.statements for step in given):
+        with in_process(compiled, partitions) as pipeline:
+            given = evaluated(pipeline, given)
     drawn = given if given is not None else random_deltas(compiled, steps, seed, most)
     comparison = Comparison(compiled, oracle, partitions)
     found = comparison.difference(drawn, wanted, legalized=given is None)

@@ -180,3 +180,47 @@ def test_a_view_that_spark_cannot_compute_is_told():
 def test_nothing_to_compare_is_an_error():
     with pytest.raises(Error, match="no view can be compared"):
         assert_equals_spark(load(WORDS + "SELECT k, first(n) AS f FROM t GROUP BY k;"))
+
+
+ACCOUNTS = """
+CREATE TABLE account (
+  id BIGINT NOT NULL PRIMARY KEY, held DECIMAL(12, 2) DEFAULT 0, kind STRING DEFAULT 'new'
+);
+CREATE TABLE moved (id BIGINT, amount DECIMAL(12, 2), op STRING);
+CREATE VIEW sums AS SELECT kind, sum(held) AS held, count(*) AS accounts FROM account GROUP BY kind;
+CREATE VIEW both AS SELECT a.id, a.held, m.amount FROM account a LEFT JOIN moved m USING (id);
+"""
+STATEMENTS = """
+INSERT INTO account VALUES (1, 10, 'a'), (2, 20, DEFAULT), (3, 30, 'c');
+INSERT INTO moved VALUES (1, 5, 'u'), (2, NULL, 'd'), (4, 7, 'i');
+STEP;
+MERGE INTO account a USING moved m ON a.id = m.id
+WHEN MATCHED AND m.op = 'd' THEN DELETE
+WHEN MATCHED THEN UPDATE SET held = a.held + m.amount
+WHEN NOT MATCHED AND m.op = 'i' THEN INSERT (id, held) VALUES (m.id, m.amount)
+WHEN NOT MATCHED BY SOURCE THEN UPDATE SET kind = DEFAULT;
+INSERT INTO moved VALUES (9, 9, 'u');
+STEP;
+DELETE FROM moved WHERE op = 'd';
+UPDATE account SET id = id + 100, kind = upper(kind) WHERE id IN (SELECT id FROM moved);
+INSERT INTO moved SELECT id, held, 'x' FROM account;
+STEP;
+"""
+
+
+def test_a_replay_file_of_statements(tmp_path, monkeypatch):
+    """What they change is what the views are compared over, and what is shrunk."""
+    (tmp_path / "deltas.sql").write_text(STATEMENTS)
+    assert_equals_spark(ACCOUNTS, tmp_path / "deltas.sql")
+    right = Distinct.step
+
+    def wrong(self, context, *inputs):
+        delta = right(self, context, *inputs)
+        return delta.take((delta.weights > 0).nonzero()[0])
+
+    monkeypatch.setattr(Distinct, "step", wrong)
+    broken = "CREATE VIEW broken AS SELECT DISTINCT kind FROM account;"
+    message = failing(ACCOUNTS + broken, deltas=tmp_path / "deltas.sql", views=["broken"])
+    *changes, last = replay_of(message)
+    assert last == '{"step": true}'
+    assert [line for line in changes if '"account", "delete"' in line or '"kind": "new"' in line]
