@@ -2,7 +2,8 @@
 
     for changes in play(pipeline, random_deltas(pipeline.program, steps=5, seed=7)): ...
 
-Legal ones: a row of a bag is taken back only where it is there, and none of an append_only table.
+Legal ones: a row of a bag is taken back only where it is there, and none of an append_only table. A row that
+breaks a CHECK, or of which no column can be computed, is left out.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from dbsp.commands.replays.files import clock_of, queue
+from dbsp.circuits.errors import DataError
+from dbsp.commands.replays.files import clock_of, queue, rows_of
 from dbsp.commands.replays.steps import Advance, Change, StepOfFile
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.plans.program import Program, Table
@@ -51,8 +53,9 @@ def draw_deltas(choices: Choices, program: Program, steps: int, most: int = 4) -
         step = StepOfFile()
         for table in program.inputs.values():
             changes = _changes(choices, table, contents, known, most, f"step {number} of random deltas")
-            if changes:
-                step.changes[table.name] = changes
+            kept = [one for one in changes if _is_taken(table, one, program.timezone)]
+            if kept:
+                step.changes[table.name] = kept
         if program.circuit.is_timed:
             clock += choices.choice(_PACES)
             step.clock = clock
@@ -128,6 +131,17 @@ def _changes(
             drawn = _row(choices, table, known)
             changes.append(Change(drawn, 1 + chance(choices, 4), False, where))
     return changes
+
+
+def _is_taken(table: Table, change: Change, timezone: str) -> bool:
+    """What is there already is, and a key."""
+    if change.weight < 0 or not (table.checks or table.formulas):
+        return True
+    try:
+        rows_of(table, [change], timezone)
+    except DataError:
+        return False
+    return True
 
 
 def _some(choices: Choices, most: int) -> Iterator[int]:

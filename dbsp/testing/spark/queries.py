@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.operators.inputs.arrival_times import ArrivalTime
 from dbsp.circuits.operators.inputs.arrivals import Arrival
+from dbsp.circuits.operators.inputs.waiting import Waiting
 from dbsp.circuits.operators.joins.lookup import Lookup
 from dbsp.circuits.operators.operator import Operator
 from dbsp.queries.plans import named_in
@@ -115,6 +116,8 @@ def _reasons(
         yield "its first or last row, or a list, is by the order of arrival, which Spark doesn't have"
     if any(isinstance(operator, ArrivalTime) for operator in operators):
         yield "it reads when rows arrived (rowtime), which Spark doesn't know"
+    if any(isinstance(operator, Waiting) for operator in operators):
+        yield "rows of its tables wait (WATERMARK)"
     if any(isinstance(operator, Lookup) for operator in operators):
         yield "its rows are joined with a table as it is when they arrive"
 

@@ -12,6 +12,7 @@ from dbsp.circuits.errors import AbsentRow, DataError, Error, EvaluationError
 from dbsp.circuits.operators.distinct import Distinct
 from dbsp.circuits.operators.linear import Filter
 from dbsp.testing.against_spark import NotCompared, assert_equals_spark
+from dbsp.testing.deltas import random_deltas
 from dbsp.testing.programs import load
 
 pytestmark = pytest.mark.spark
@@ -44,6 +45,23 @@ def test_what_is_drawn_for_rows_is_what_the_tables_hold():
     CREATE VIEW v AS SELECT t.*, x FROM t LEFT JOIN s ON t.k = s.k;
     """
     assert_equals_spark(program, steps=6, partitions=3)
+
+
+@pytest.mark.parametrize("key", ["", ", PRIMARY KEY (k)"])
+def test_rows_that_break_a_rule_are_not_drawn(key):
+    """The table's rules are Spark's: a view says them anew."""
+    program = f"""
+    CREATE TABLE t (k BIGINT CHECK (k > 0), n BIGINT, s STRING DEFAULT 'b',
+      part BIGINT GENERATED ALWAYS AS (k DIV n),
+      tag STRING GENERATED ALWAYS AS (upper(s) || k), CONSTRAINT c CHECK (length(s) < 2 AND part < 3){key});
+    CREATE VIEW v AS SELECT k, n, s, part, k DIV n AS again, tag, upper(s) || k AS other FROM t;
+    CREATE VIEW broken AS SELECT count_if(NOT (k > 0)) AS m,
+      count_if(NOT (length(s) < 2 AND k DIV n < 3)) AS n FROM t;
+    """
+    assert_equals_spark(program, steps=6)
+    drawn = [one for step in random_deltas(load(program), steps=6) for one in step.changes.get("t", [])]
+    assert any(one.weight > 0 for one in drawn)
+    assert any(one.weight < 0 for one in drawn)
 
 
 def test_a_view_with_a_clock_of_its_own():

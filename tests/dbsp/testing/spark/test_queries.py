@@ -50,6 +50,12 @@ def test_a_query_is_the_user_s_in_sparks_spelling(spark):
             "v",
             "its rows are joined with a table as it is when they arrive",
         ),
+        (
+            "CREATE TABLE w (k BIGINT, at TIMESTAMP WATERMARK INTERVAL '1' HOUR);"
+            "CREATE VIEW v AS SELECT t.k FROM t JOIN w USING (k);",
+            "v",
+            "rows of its tables wait",
+        ),
         ("CREATE TABLE a.b (k BIGINT); CREATE VIEW v AS TABLE a.b;", "v", "its program names schemas"),
         (
             "CREATE TABLE l (k BIGINT LATENESS 1); CREATE VIEW v AS SELECT relation FROM late_rows;",
