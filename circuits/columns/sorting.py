@@ -113,6 +113,11 @@ def exact_ranks(array: pa.Array, descending: bool = False) -> np.ndarray:
     return dense_ranks([*sort_keys(array, descending), *sort_keys(array, exact=True)], len(array))
 
 
+def comparable(array: pa.Array) -> np.ndarray:
+    """int64[n] that compare as the values do, of an array without NULLs."""
+    return order_bits(array) if has_order_bits(array.type) else exact_ranks(array)
+
+
 def compare(left: pa.Array, right: pa.Array) -> np.ndarray:
     """int8[n]: -1 where the left value is less than the right one, 0 where they tie, 1 where it is greater.
 

@@ -52,6 +52,10 @@ _NAMED: Forms = {
         silent=("left_band", "right_band"),
     ),
     "operators.joins.semijoin.SemiJoin": Form("semi_join", ("left_on", "right_on", Default("anti", False))),
+    "operators.joins.compared.ComparedSemiJoin": Form(
+        "compared_semi_join",
+        ("left_key", "left_value", "residual", "least", "greatest", Default("anti", False)),
+    ),
     "operators.joins.lookup.Lookup": Form(
         "lookup", ("left_key", "right_key", "kind", Default("residual", None))
     ),

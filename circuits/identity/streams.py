@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from dbsp.circuits.operators.inputs.late import Frozen, Late, OnTime
     from dbsp.circuits.operators.inputs.tables import Upsert
     from dbsp.circuits.operators.inputs.waiting import Waiting
+    from dbsp.circuits.operators.joins.compared import ComparedSemiJoin
     from dbsp.circuits.operators.joins.join import Join
     from dbsp.circuits.operators.joins.semijoin import SemiJoin
     from dbsp.circuits.operators.linear import Constant, Filter, FlatMap, Map, Source
@@ -201,18 +202,38 @@ def _negate(operator: Operator, node: Node, inputs: Sequence[Stream]) -> Stream:
 
 
 def _join(operator: Join, node: Node, inputs: Sequence[Stream]) -> Stream:
-    columns = tuple(digest("of", side, inputs[side].columns[i]) for side, i in operator.columns)
+    columns = tuple(_of_pairs(side, inputs[side].columns[i]) for side, i in operator.columns)
     left = [inputs[0].columns[i] for i in operator.left_key]
     right = [inputs[1].columns[i] for i in operator.right_key]
     residual = None if operator.residual is None else over(operator.residual, columns)
-    return Stream(digest("join", inputs[0].rows, inputs[1].rows, left, right, residual), columns)
+    return Stream(_pairs(inputs, left, right, residual), columns)
 
 
 def _semi_join(operator: SemiJoin, node: Node, inputs: Sequence[Stream]) -> Stream:
     left = [inputs[0].columns[i] for i in operator.left_on]
     right = [inputs[1].columns[i] for i in operator.right_on]
-    rows = digest("semi_join", operator.anti, inputs[0].rows, inputs[1].rows, left, right)
-    return Stream(rows, inputs[0].columns)
+    return _matched(inputs[0], operator.anti, inputs[1].rows, left, right)
+
+
+def _compared_semi_join(operator: ComparedSemiJoin, node: Node, inputs: Sequence[Stream]) -> Stream:
+    """a ⋉ b ON keys AND residual = a ⋉ π_a(a ⋈ b ON keys AND residual), by whose digests it is known."""
+    a, b = inputs
+    compared = _of_pairs(0, a.columns[operator.left_value]), _of_pairs(1, b.columns[-1])
+    left = [a.columns[i] for i in operator.left_key]
+    pairs = _pairs(inputs, left, [*b.columns[:-1]], over(operator.residual, compared))
+    return _matched(a, operator.anti, pairs, [*a.columns], [_of_pairs(0, column) for column in a.columns])
+
+
+def _pairs(inputs: Sequence[Stream], left: list[str], right: list[str], residual: Expression | None) -> str:
+    return digest("join", inputs[0].rows, inputs[1].rows, left, right, residual)
+
+
+def _of_pairs(side: int, column: str) -> str:
+    return digest("of", side, column)
+
+
+def _matched(stream: Stream, anti: bool, matches: str, left: list[str], right: list[str]) -> Stream:
+    return Stream(digest("semi_join", anti, stream.rows, matches, left, right), stream.columns)
 
 
 def _defaults(operator: Defaults, node: Node, inputs: Sequence[Stream]) -> Stream:
@@ -287,6 +308,7 @@ _RULES: dict[str, _Rule] = {
     "dbsp.circuits.operators.linear.Negate": _negate,
     "dbsp.circuits.operators.joins.join.Join": _join,
     "dbsp.circuits.operators.joins.semijoin.SemiJoin": _semi_join,
+    "dbsp.circuits.operators.joins.compared.ComparedSemiJoin": _compared_semi_join,
     "dbsp.circuits.operators.inputs.defaults.Defaults": _defaults,
     "dbsp.circuits.operators.inputs.formulas.Formulas": _formulas,
     "dbsp.circuits.operators.inputs.late.OnTime": _on_time,

@@ -84,6 +84,20 @@ def find_in(
     """
     places, owner = (keys, None) if whole_key else placements(keys)
     least, greatest = (keys, keys) if whole_key else of_placement(places)
+    return find_within(runs, columns, least, greatest, identity, owner)
+
+
+def find_within(
+    runs: Sequence[SortedRun],
+    columns: list[pa.Array],
+    least: np.ndarray,
+    greatest: np.ndarray,
+    identity: tuple[int, ...],
+    owner: np.ndarray | None = None,
+) -> Iterator[tuple[np.ndarray, Batch, np.ndarray]]:
+    """The same of rows with least[i] <= sort key <= greatest[i]. owner: which of the ranges is row i's; None:
+    the one at i.
+    """
     found: list[np.ndarray] = []
     shares: Shares = []
     for run in runs:

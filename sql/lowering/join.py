@@ -9,6 +9,9 @@ judged of pairs: a left row has a match if it is the left half of a pair,
 
     a ⋉ b ON keys AND residual = a ⋉ π_a(a ⋈ b ON keys AND residual)
 
+That takes all pairs of a key. Where the residual is one comparison, and all that counts is whether a left row
+has a match, the ends of the key's right values say it (`circuits/operators/joins/compared.py`).
+
 Where the residual bounds an expression of a side by the other (`sql/plans/expressions/bands.py`), the side's
 trace is in its order, so that pairs are looked for within the bounds; but not where a key has one row at
 most: others may share that trace.
@@ -25,14 +28,18 @@ from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal, c
 from dbsp.circuits.expressions.partial import can_fail
 from dbsp.circuits.expressions.predicates import conjunction, conjuncts
 from dbsp.circuits.functions.logic.interval_codes import INTERVAL_CODE
+from dbsp.circuits.operators.joins.compared import ComparedSemiJoin
 from dbsp.circuits.operators.joins.join import LEFT, RIGHT, Join
 from dbsp.circuits.operators.joins.semijoin import SemiJoin
 from dbsp.circuits.operators.linear import Filter, Union
+from dbsp.circuits.progress.bounds import projected
+from dbsp.circuits.progress.proofs.bounds import all_bounds
 from dbsp.circuits.traces.band import Band, ValueBand
 from dbsp.circuits.traces.interval_band import IntervalBand
 from dbsp.sql.lowering.context.lowering import Lowering
 from dbsp.sql.plans import nodes as p
 from dbsp.sql.plans.expressions.bands import interval_bounds, value_bounds
+from dbsp.sql.plans.expressions.compared import Compared, compared
 from dbsp.sql.plans.nodes.join import is_unique
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field, Schema, arrow_schema, columns_of_schema
@@ -55,7 +62,8 @@ class _Side:
     """One input of a join. node: its rows, followed by computed keys.
 
     condition: what makes a row eligible, if not every row is. eligible: the rows that are. band: what a row
-    of the other side bounds; the trace is in the order of its column.
+    of the other side bounds; the trace is in the order of its column. value: where the side has what is
+    compared, if that is all that counts.
     """
 
     plan: Plan
@@ -66,6 +74,7 @@ class _Side:
     condition: Expression | None
     eligible: int
     band: Band | None
+    value: int | None = None
 
 
 class _Joining:
@@ -84,6 +93,7 @@ class _Joining:
                 own[RIGHT].append(remap(part, moved))
             else:
                 own[LEFT].append(part)
+        self.comparison = self._comparison()
         self.left = self._side(LEFT, plan.left, plan.left_keys, own[LEFT])
         self.right = self._side(RIGHT, plan.right, plan.right_keys, own[RIGHT])
 
@@ -106,6 +116,23 @@ class _Joining:
                 return self._union(self._of_both(), self._padded(self.left), self._padded(self.right))
         raise AssertionError(f"no kind of join: {self.plan.kind}")
 
+    def _comparison(self) -> Compared | None:
+        """What the sides are compared by beside the keys, where the ends of the right values are looked up.
+
+        Of pairs a waterline may let go, which it doesn't of ends: so they are kept where one bounds a key, or
+        what is compared.
+        """
+        found = compared(self.plan.kind, self.residual, self.width)
+        if found is None or not self.builder.lateness:
+            return found
+        bounds = all_bounds(self.builder.build())
+        sides = (
+            (self.plan.left, self.plan.left_keys, found.left),
+            (self.plan.right, self.plan.right_keys, found.right),
+        )
+        bounded = (projected((*keys, value), bounds[self.lowering.plan(plan)]) for plan, keys, value in sides)
+        return None if any(bounded) else found
+
     # ---- the sides
 
     def _side(self, which: int, plan: Plan, keys: tuple[Expression, ...], own: list[Expression]) -> _Side:
@@ -120,8 +147,14 @@ class _Joining:
                 positions.append(len(expressions))
                 expressions.append(key)
                 fields.append(Field(f"key{len(positions)}", key.type, key.nullable))
-        band = None
-        if not is_unique(keys, self.lowering.stream_key(plan)):
+        band = at = None
+        if self.comparison is not None:
+            value = (self.comparison.left, self.comparison.right)[which]
+            if value not in expressions:
+                expressions.append(value)
+                fields.append(Field("compared", value.type, value.nullable))
+            at = expressions.index(value)
+        elif not is_unique(keys, self.lowering.stream_key(plan)):
             band = self._band(which, expressions, fields)
         node = self.lowering.map(node, tuple(expressions), tuple(fields))
         conditions: list[Expression] = [
@@ -131,7 +164,7 @@ class _Joining:
         ]
         condition = conjunction(conditions + own)
         eligible = node if condition is None else self.builder.add(Filter(condition), node)
-        return _Side(plan, node, tuple(fields), tuple(positions), keys, condition, eligible, band)
+        return _Side(plan, node, tuple(fields), tuple(positions), keys, condition, eligible, band, at)
 
     def _band(self, which: int, expressions: list[Expression], fields: list[Field]) -> Band | None:
         """What a row of the other side bounds; its order becomes a further column, unless it is one."""
@@ -178,6 +211,8 @@ class _Joining:
 
     def _compared(self, side: _Side, anti: bool) -> int:
         """The semi- or anti-join of a side's eligible rows with the other side."""
+        if self.comparison is not None:
+            return self._by_ends(self.comparison, anti)
         mine, other = self._trace(side), self._other(side)
         if self.residual:
             everything = tuple(range(len(side.schema)))
@@ -186,6 +221,20 @@ class _Joining:
             return self.builder.add(SemiJoin(side.key, other.key, anti), mine, self._trace(other))
         on = tuple(range(len(other.key)))
         return self.builder.add(SemiJoin(side.key, on, anti), mine, self._keys(other))
+
+    def _by_ends(self, comparison: Compared, anti: bool) -> int:
+        """The same of the left side, by the least or greatest right value of each key."""
+        left, right, width = self.left, self.right, len(self.right.key)
+        assert left.value is not None and right.value is not None
+        read = (*right.key, right.value)
+        columns = tuple(Column(i, right.schema[i].type) for i in read)
+        values = self.lowering.map(right.eligible, columns, tuple(right.schema[i] for i in read))
+        ends = comparison.least, comparison.greatest
+        return self.builder.add(
+            ComparedSemiJoin(left.key, left.value, comparison.residual, *ends, anti),
+            self.lowering.integrated(left.eligible, left.key, left.value),
+            self.lowering.integrated(values, tuple(range(width)), width),
+        )
 
     def _keys(self, side: _Side) -> int:
         """The trace of the keys of a side's eligible rows."""

@@ -39,7 +39,7 @@ def value_bounds(parts: Iterable[Expression], width: int, right: bool) -> ValueB
     for comparison in (one for part in parts for one in _comparisons(part, width, right)):
         function, own, other = comparison
         value, (bound,) = unshifted(own, (other,))
-        if not has_order_code(value.type) or not _is_safe(value):
+        if not has_order_code(value.type) or not is_safe(value):
             continue
         bounds = found.setdefault(value, ValueBounds(value))
         (bounds.lower if function.startswith("greater") else bounds.upper).append(bound)
@@ -63,7 +63,7 @@ def interval_bounds(parts: Iterable[Expression], width: int, right: bool) -> Int
         value, (bound,) = unshifted(own, (other,))
         data_type = value.type
         whole = pt.is_timestamp(data_type) or pt.is_date(data_type) or pt.is_integer(data_type)
-        if whole and _is_safe(value):
+        if whole and is_safe(value):
             found[function.startswith("greater")].setdefault(value, []).append(bound)
     pairs = ((a, b) for a in found[False] for b in found[True] if a.type == b.type and a != b)
     start, end = next(pairs, (None, None))
@@ -79,9 +79,9 @@ def _comparisons(part: Expression, width: int, right: bool) -> Iterator[tuple[st
     for function, own, other in _readings(part):
         sides = [{column >= width for column in columns_of(argument)} for argument in (own, other)]
         if sides == [{right}, {not right}]:
-            yield function, _moved(own, width), _moved(other, width)
+            yield function, moved(own, width), moved(other, width)
         elif sides == [{not right}, {right}]:
-            yield FLIPPED[function], _moved(other, width), _moved(own, width)
+            yield FLIPPED[function], moved(other, width), moved(own, width)
 
 
 def _readings(comparison: Call) -> Iterator[tuple[str, Expression, Expression]]:
@@ -95,17 +95,18 @@ def _readings(comparison: Call) -> Iterator[tuple[str, Expression, Expression]]:
             yield operator, minuend, later
 
 
-def _moved(expression: Expression, width: int) -> Expression:
+def moved(expression: Expression, width: int) -> Expression:
+    """The expression, which reads one side of a join, over the columns of that side."""
     return remap(expression, {i: i - width if i >= width else i for i in columns_of(expression)})
 
 
-def _is_safe(value: Expression) -> bool:
+def is_safe(value: Expression) -> bool:
     """Whether it can be computed of every row of the side: Spark computes it of pairs only."""
     if isinstance(value, Column):
         return True
     if isinstance(value, Call) and value.function == "cast":
         (argument,) = value.arguments
-        return _widens(argument, value) and _is_safe(argument)
+        return _widens(argument, value) and is_safe(argument)
     return not can_fail(value)
 
 

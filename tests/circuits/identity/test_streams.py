@@ -7,8 +7,13 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from dbsp.circuits.circuit import Circuit
-from dbsp.circuits.expressions.nodes import Column, Literal
+from dbsp.circuits.circuit import Circuit, CircuitBuilder
+from dbsp.circuits.expressions.nodes import Call, Column, Literal
+from dbsp.circuits.operators.joins.compared import ComparedSemiJoin
+from dbsp.circuits.operators.joins.join import LEFT, RIGHT, Join
+from dbsp.circuits.operators.joins.semijoin import SemiJoin
+from dbsp.circuits.operators.linear import Map, Source
+from dbsp.circuits.operators.streams import Integrate
 from dbsp.sql.lowering.program import lower
 from dbsp.sql.plans.calls import AggregateCall
 from dbsp.sql.plans.nodes import Aggregate, Project, Scan
@@ -74,6 +79,31 @@ def test_another_table_s_rows_are_others() -> None:
     tables = [table("votes", VOTES), table("event", EVENT)]
     made = circuit(tables, [a_view("v", plan), a_view("w", elsewhere)])
     assert kept(made, "v") != kept(made, "w")
+
+
+@pytest.mark.parametrize("anti", [False, True])
+def test_a_match_is_the_same_by_ends_and_by_pairs(anti: bool) -> None:
+    """So that what is made of it goes on where an earlier release has made pairs."""
+    int_ = pa.int64()
+    less = Call("less_than", (Column(1, int_), Column(0, int_)), pa.bool_())
+    builder, schema = CircuitBuilder(), pa.schema([("k", int_), ("v", int_), ("x", int_)])
+    left, right = (builder.add(Source(name, schema)) for name in "ab")
+    left, right = (builder.placed(side, (0,)) for side in (left, right))
+    mine, other = (builder.add(Integrate((0,)), side) for side in (left, right))
+    columns = (*((LEFT, i) for i in range(3)), (RIGHT, 1))
+    of_pairs = Call("less_than", (Column(3, int_), Column(1, int_)), pa.bool_())
+    pairs = builder.add(Join((0,), (0,), columns, of_pairs), mine, other)
+    halves = builder.add(Map(tuple(Column(i, int_) for i in range(3)), schema), pairs)
+    by_pairs = builder.add(
+        SemiJoin((0, 1, 2), (0, 1, 2), anti), mine, builder.add(Integrate((0,)), builder.placed(halves, (0,)))
+    )
+    values = builder.add(Map((Column(0, int_), Column(1, int_)), pa.schema(list(schema)[:2])), right)
+    sides = builder.add(Integrate((0,), order=1), left), builder.add(Integrate((0,), order=1), values)
+    by_ends = builder.add(ComparedSemiJoin((0,), 1, less, True, False, anti), *sides)
+    other_end = replace(less, function="greater_than")
+    another = builder.add(ComparedSemiJoin((0,), 1, other_end, False, True, anti), *sides)
+    streams = builder.build().streams
+    assert streams[by_ends] == streams[by_pairs] != streams[another]
 
 
 def test_seeds_and_placements_are_part_of_a_trace() -> None:

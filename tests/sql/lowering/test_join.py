@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from dbsp.circuits.operators.joins.compared import ComparedSemiJoin
 from dbsp.circuits.operators.joins.join import Join
 from dbsp.circuits.operators.joins.semijoin import SemiJoin
 from dbsp.circuits.operators.linear import Filter
@@ -12,6 +15,7 @@ from dbsp.circuits.traces.band import ValueBand
 from dbsp.circuits.traces.interval_band import IntervalBand
 from dbsp.sql.plans import nodes as p
 from dbsp.sql.plans.nodes.join import join_schema
+from dbsp.sql.plans.program import ColumnLateness, Table
 from tests.sql.hand_made import (
     BOOL,
     T,
@@ -40,6 +44,24 @@ CONDITIONS = {
     "a comparison": (LESS, "t.b < u.b"),
     "a range": (BETWEEN, "t.b >= u.b AND t.b < u.c"),
     "one side alone": (ONE_SIDED, "t.b > 0 AND u.c > 0 AND t.b < u.b"),
+    "another value": (
+        call("not", call("equal_to", column(5), column(1), type_=BOOL), type_=BOOL),
+        "u.b <> t.b",
+    ),
+    "turned around": (call("less_than_or_equal", column(7), column(2), type_=BOOL), "u.d <= t.c"),
+    "a comparison of one side's more": (
+        call("and", positive(6), call("greater_than", column(1), column(6), type_=BOOL), type_=BOOL),
+        "u.c > 0 AND t.b > u.c",
+    ),
+    "computed": (
+        call(
+            "less_than",
+            call("coalesce", column(1), column(2)),
+            call("coalesce", column(5), column(6)),
+            type_=BOOL,
+        ),
+        "coalesce(t.b, t.c) < coalesce(u.b, u.c)",
+    ),
     "a key that can fail": (
         call("less_than", call("add", column(1), column(1)), column(5), type_=BOOL),
         "t.b + t.b < u.b",
@@ -77,6 +99,12 @@ def in_sql(kind: str, condition: str, keys: int, safe: bool) -> str:
         ("a comparison", 0, False),
         ("a range", 1, False),
         ("one side alone", 1, False),
+        ("another value", 0, False),
+        ("another value", 1, False),
+        ("another value", 2, True),
+        ("turned around", 1, False),
+        ("a comparison of one side's more", 1, False),
+        ("computed", 1, False),
         ("a key that can fail", 1, True),
     ],
 )
@@ -122,3 +150,60 @@ def test_of_a_semi_join_the_keys_are_enough_or_the_trace_that_is_there() -> None
     (node,) = nodes_of(unique, SemiJoin)
     assert [len(unique.nodes[i].schema) for i in node.inputs] == [4, 4]
     assert isinstance(unique.nodes[node.inputs[1]].operator, Integrate)
+
+
+ENDS = {"a comparison": (False, True), "turned around": (True, False), "another value": (True, True)}
+
+
+@pytest.mark.parametrize("kind", ["semi", "anti", "existence"])
+@pytest.mark.parametrize("condition", [*ENDS, "one side alone", "computed"])
+def test_whether_there_is_a_match_is_told_by_ends(kind: str, condition: str) -> None:
+    circuit = circuit_of(joined(kind, condition))
+    made = operators(circuit, ComparedSemiJoin)
+    assert {one.anti for one in made} == {"semi": {False}, "anti": {True}}.get(kind, {False, True})
+    assert {(one.least, one.greatest) for one in made} == {ENDS.get(condition, (False, True))}
+    assert not operators(circuit, Join) and not operators(circuit, SemiJoin)
+    (node, *_) = nodes_of(circuit, ComparedSemiJoin)
+    assert len(circuit.nodes[node.inputs[1]].schema) == 2  # of the right a key and a value are enough
+
+
+@pytest.mark.parametrize(
+    ("kind", "condition"),
+    [
+        ("inner", "a comparison"),
+        ("left", "another value"),
+        ("semi", "a range"),
+        ("anti", "a key that can fail"),
+    ],
+)
+def test_pairs_are_made_where_more_counts(kind: str, condition: str) -> None:
+    circuit = circuit_of(joined(kind, condition))
+    assert operators(circuit, Join) and not operators(circuit, ComparedSemiJoin)
+
+
+def test_a_table_with_itself_is_kept_once() -> None:
+    pairs = replace(T, schema=T.schema[:2])
+    unlike = call("not", call("equal_to", column(1), column(3), type_=BOOL), type_=BOOL)
+    plan = p.Join(pairs, pairs, "semi", (column(0),), (column(0),), (True,), unlike, pairs.schema)
+    (node,) = nodes_of(circuit_of(plan, tables=(table(pairs),)), ComparedSemiJoin)
+    assert node.inputs[0] == node.inputs[1]
+
+
+def late(scan: p.Scan, name: str) -> Table:
+    return replace(table(scan), lateness=(ColumnLateness("abcd".index(name), 0, None),))
+
+
+@pytest.mark.parametrize(
+    ("tables", "by_ends"),
+    [
+        ((late(T, "a"), late(U, "a")), False),  # the key
+        ((late(T, "a"), table(U)), False),
+        ((table(T), late(U, "b")), False),  # what is compared
+        ((late(T, "d"), late(U, "d")), True),
+    ],
+)
+def test_what_a_waterline_may_let_go_of_pairs_is_kept_as_it_was(
+    tables: tuple[Table, ...], by_ends: bool
+) -> None:
+    circuit = circuit_of(joined("semi", "a comparison"), tables=tables)
+    assert bool(operators(circuit, ComparedSemiJoin)) == by_ends

@@ -20,8 +20,8 @@ import pyarrow.compute as pc
 from dbsp.circuits.columns.arrow import int64_array
 from dbsp.circuits.columns.grouping import group_rows
 from dbsp.circuits.columns.hashing import hash_rows
-from dbsp.circuits.columns.order_codes import from_order_bits, has_order_bits, order_bits
-from dbsp.circuits.columns.sorting import exact_ranks
+from dbsp.circuits.columns.order_codes import from_order_bits
+from dbsp.circuits.columns.sorting import comparable
 from dbsp.circuits.operators.groups.aggregates.function import Accumulated, Function
 from dbsp.circuits.operators.groups.state.sides import Sides
 from dbsp.circuits.operators.joins.outermost import Outermost, codes_of, outermost
@@ -109,7 +109,7 @@ def _decide(
     total = np.add.reduceat(weight[order], starts)
     first = order[starts]
     first = first[(total > 0) & fetched.is_complete(owner[first], code[first])]
-    rank = _rank(value.take(int64_array(np.ascontiguousarray(first))))
+    rank = comparable(value.take(int64_array(np.ascontiguousarray(first))))
     by = np.lexsort((rank if fetched.greatest else ~rank, owner[first]))
     last = np.ones(len(by), dtype=np.bool_)
     last[:-1] = owner[first][by[1:]] != owner[first][by[:-1]]
@@ -117,13 +117,6 @@ def _decide(
     undecided = ~fetched.everything
     undecided[owner[winner]] = False
     return owner[winner], value.take(int64_array(np.ascontiguousarray(winner))), np.flatnonzero(undecided)
-
-
-def _rank(values: pa.Array) -> np.ndarray:
-    """int64[n] that compare as the values do."""
-    if has_order_bits(values.type):
-        return order_bits(values)
-    return exact_ranks(values)
 
 
 def _scatter(found: list[pa.Array], owners: list[np.ndarray], count: int, data_type: pa.DataType) -> pa.Array:
