@@ -11,7 +11,7 @@ from importlib import import_module
 from dbsp.circuits.expressions.registry import Function, registered
 
 # What most programs call comes first: a name is looked for in one family after the other, and no module of a
-# later one is imported. All of them together take ten times as long as those of arithmetic and conditions.
+# later one is imported. All of them take five times as long as conditions and arithmetic.
 _FAMILIES = {
     "logic": ("comparison", "conditional", "failing", "interval_codes", "logic", "mirrored"),
     "numbers": ("arithmetic", "bits", "division", "drawn", "math", "rounding"),
