@@ -18,8 +18,9 @@ from dbsp.circuits.operators.inputs.rules import Check, Formula
 from dbsp.sql.catalyst.plans import plan
 from dbsp.sql.compiler.scope.scope import Scope
 from dbsp.sql.plans.nodes import Project, Scan
+from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.program import Table
-from dbsp.sql.plans.schemas import Field, Schema
+from dbsp.sql.plans.schemas import Field, Schema, columns_of_schema
 from dbsp.sql.plans.types import UnsupportedType, ddl, literal_type
 from dbsp.sql.text.statements.create_table import CreateTable
 from dbsp.sql.text.tokens import Slice
@@ -98,19 +99,33 @@ def _value(scope: Scope, statement: CreateTable, text: Slice, wanted: Field, wha
         raise scope.source.error(text.start, message)
     after = f") AS {spelled}) AS c FROM {relation}"
     query, dumped = scope.dumped(text, own, checked=(after,), before="SELECT CAST((")
-    found = plan(query, dumped["plan"]).plan
-    if not isinstance(found, Project) or not isinstance(found.input, Scan) or found.input.reads_arrival:
+    made = _of_the_row(plan(query, dumped["plan"]).plan)
+    if made is None:
         message = (
             f"{what} is an expression of the row's own columns, and no query, aggregate, window or clock"
         )
         raise scope.source.error(text.start, message)
-    (value,) = found.expressions
+    (value,) = made
     if calls_python(value):
         message = (
             f"{what} calls a function that is Python's, which may be another one tomorrow; write it in SQL"
         )
         raise scope.source.error(text.start, message)
     return value
+
+
+def _of_the_row(found: Plan) -> tuple[Expression, ...] | None:
+    """What a plan computes of each row of the table; None of one that does more.
+
+    Catalyst computes beneath what an expression has twice, as `length(s)` of `length(s) BETWEEN 1 AND 3`.
+    """
+    if isinstance(found, Scan) and not found.reads_arrival:
+        return columns_of_schema(found.schema)
+    below = _of_the_row(found.input) if isinstance(found, Project) else None
+    if below is None:
+        return None
+    assert isinstance(found, Project)
+    return tuple(substitute(one, lambda column: below[column.index]) for one in found.expressions)
 
 
 def _named(given: Any) -> str:

@@ -33,12 +33,15 @@ COMPUTED = {
     "tag": ("STRING", "upper(trim(name)) || '-' || coalesce(units, 0)"),
     "large": ("BOOLEAN", "units > 3 OR price > 50"),
     "words": ("ARRAY<STRING>", "split(name, ' ')"),
+    # what is written once and read twice
+    "few": ("INT", "nullif(length(name) * 2, 2)"),
 }
 CHECKS = [
     "price >= 0",
     "total < 100 OR name IS NOT NULL",
     "day > DATE'2020-01-01'",
     "NOT (tag = 'A-0' AND large)",
+    "length(name) + coalesce(units, 0) BETWEEN -1 AND 8",
 ]
 TABLE = (
     f"CREATE TABLE t ({GIVEN}, "

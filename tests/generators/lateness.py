@@ -2,14 +2,15 @@
 
 Row by row, in plain Python, as SEMANTICS says it: a row of step t passes iff each annotated value is NULL or
 at least the waterline as of step t − 1, which is the greatest value − lateness of all the rows before, or the
-greatest candidate of a percentile. Of a column that decreases: at most the least value + lateness.
+greatest candidate of a percentile. Of a column that decreases: at most the least value + lateness. ADVANCE is
+one more candidate of its step.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
@@ -20,6 +21,7 @@ from dbsp.testing.bags import identity
 from dbsp.testing.choices import Choices, chance
 from tests.generators.programs import Program, Table
 from tests.generators.strategies import Change, Contents, Delta, Row, Run, draw_run
+from tests.generators.values import DOMAINS
 
 # (SQL, amount) that a column of the type may be annotated with; how far its values drift in a step
 AMOUNTS: dict[str, list[tuple[str, Any]]] = {
@@ -118,6 +120,9 @@ class Annotated:
         ]
 
 
+# of a step, by table and position of a column, where its waterline is moved to
+Advanced = Mapping[tuple[str, int], Any]
+Advances = Sequence[Advanced]
 # per column, which side of its waterline is late, and the waterline
 Lines = Mapping[int, tuple[Rising | Falling, Any]]
 
@@ -157,11 +162,34 @@ def draw_drifting_run(choices: Choices, annotated: Annotated, steps: int = 8) ->
     return run
 
 
+def draw_advances(choices: Choices, annotated: Annotated, steps: int) -> Advances:
+    """Now and then, to about where the values of the step are, or back."""
+    return [
+        {
+            (table.name, i): _drift(table, i, choices.choice(_finite(table, i)), amount, step)
+            for table in annotated.program.tables
+            for i, amount in annotated.of(table)
+            if chance(choices, 5)
+        }
+        for step in range(steps)
+    ]
+
+
+def _finite(table: Table, i: int) -> list[Any]:
+    """What a waterline may be, of the values that the column has."""
+    values = DOMAINS[table.columns[i].type]
+    return [value for value in values if not isinstance(value, float) or math.isfinite(value)]
+
+
+def _drift(table: Table, i: int, value: Any, amount: Any, step: int) -> Any:
+    return value + _DRIFT[table.columns[i].type] * (-step if isinstance(amount, Falling) else step)
+
+
 def _drifted(annotated: Annotated, table: Table, change: Change, step: int) -> Change:
     row = list(change.row)
     for i, amount in annotated.of(table):
         if row[i] is not None:
-            row[i] += _DRIFT[table.columns[i].type] * (-step if isinstance(amount, Falling) else step)
+            row[i] = _drift(table, i, row[i], amount, step)
     return replace(change, row=tuple(row))
 
 
@@ -183,18 +211,18 @@ def _legal(contents: Contents, table: Table, changes: list[Change]) -> list[Chan
     return kept
 
 
-def surviving(annotated: Annotated, run: Run) -> Run:
+def surviving(annotated: Annotated, run: Run, advances: Advances = ()) -> Run:
     """The run without its late changes."""
-    return [taken for _, taken in judged(annotated, run)]
+    return [taken for _, taken in judged(annotated, run, advances)]
 
 
-def judged(annotated: Annotated, run: Run) -> Iterator[tuple[Delta, Delta]]:
+def judged(annotated: Annotated, run: Run, advances: Advances = ()) -> Iterator[tuple[Delta, Delta]]:
     """Of each step the changes that aren't late, and of these those whose key isn't frozen."""
     program = annotated.program
     contents = Contents(program.tables)
     waterlines: dict[tuple[str, int], Any] = {}
     arrived: dict[tuple[str, int], list[Any]] = {}
-    for delta in run:
+    for number, delta in enumerate(run):
         on_time: Delta = {}
         passing: Delta = {}
         for name, changes in delta.items():
@@ -217,6 +245,10 @@ def judged(annotated: Annotated, run: Run) -> Iterator[tuple[Delta, Delta]]:
                     candidates = map(side.shifted, values)
                 for moved in candidates:
                     waterlines[name, i] = side.line(waterlines.get((name, i), moved), moved)
+        for (name, i), to in advances[number].items() if advances else ():
+            amount = dict(annotated.of(program.table(name))).get(i)
+            if amount is not None:
+                waterlines[name, i] = _sided(amount).line(waterlines.get((name, i), to), to)
         contents.apply(passing)
         yield on_time, passing
 

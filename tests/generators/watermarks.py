@@ -2,7 +2,7 @@
 
 Row by row, in plain Python: a row of a table is released iff each of its watermarked values is NULL, NaN, or
 at most the greatest value of that column in any row so far that wasn't late, less the amount. Where the input
-ends, all are, and so is what comes later with such values.
+ends, all are, and so is what comes later with such values. ADVANCE releases what is at most its value.
 """
 
 from __future__ import annotations
@@ -14,7 +14,15 @@ from typing import Any
 
 from dbsp.circuits.progress.percentile import Percentile
 from dbsp.testing.choices import Choices, chance
-from tests.generators.lateness import AMOUNTS, Annotated, draw_annotated, draw_drifting_run, judged
+from tests.generators.lateness import (
+    AMOUNTS,
+    Advances,
+    Annotated,
+    draw_advances,
+    draw_annotated,
+    draw_drifting_run,
+    judged,
+)
 from tests.generators.programs import Program, Table
 from tests.generators.strategies import Contents, Row, Run
 
@@ -76,11 +84,19 @@ def draw_watermarked(choices: Choices, program: Program) -> Watermarked:
 
 def draw_waiting_run(choices: Choices, watermarked: Watermarked, steps: int = 6) -> Run:
     """A run whose annotated values rise from step to step, so that what waits is released."""
-    rising = {**watermarked.watermarks, **watermarked.late.lateness}
-    return draw_drifting_run(choices, Annotated(watermarked.program, rising), steps)
+    return draw_drifting_run(choices, _rising(watermarked), steps)
 
 
-def released(watermarked: Watermarked, run: Run, end: int = 0) -> Iterator[Held]:
+def draw_advances_of(choices: Choices, watermarked: Watermarked, steps: int) -> Advances:
+    """Of columns with either annotation."""
+    return draw_advances(choices, _rising(watermarked), steps)
+
+
+def _rising(watermarked: Watermarked) -> Annotated:
+    return Annotated(watermarked.program, {**watermarked.watermarks, **watermarked.late.lateness})
+
+
+def released(watermarked: Watermarked, run: Run, end: int = 0, advances: Advances = ()) -> Iterator[Held]:
     """After each step the rows of each table that are released. end: the step after which the input ends."""
     program = watermarked.program
     contents, lines = Contents(program.tables), dict[tuple[str, int], Any]()
@@ -88,11 +104,13 @@ def released(watermarked: Watermarked, run: Run, end: int = 0) -> Iterator[Held]
     def rise(name: str, i: int, value: Any) -> None:
         lines[name, i] = max(lines.get((name, i), value), value)
 
-    for number, (on_time, taken) in enumerate(judged(watermarked.late, run), 1):
+    for number, (on_time, taken) in enumerate(judged(watermarked.late, run, advances), 1):
         for name, changes in on_time.items():
             for i, amount in watermarked.of(program.table(name)):
                 for value in _values([change.row for change in changes], i):
                     rise(name, i, value - amount)
+        for (name, i), value in advances[number - 1].items() if advances else ():
+            rise(name, i, value)
         contents.apply(taken)
         for table in program.tables if number == end else ():
             for i, _ in watermarked.of(table):

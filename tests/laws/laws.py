@@ -37,6 +37,7 @@ from dbsp.sql.plans.program import Program as Compiled
 from dbsp.sql.plans.properties.nullability import never_null
 from dbsp.targets.function import sink
 from dbsp.testing.bags import arrow_values, identity, same_rows
+from tests.generators.lateness import Advanced
 from tests.generators.programs import Program, Table
 from tests.generators.strategies import Change, Contents, Delta, Row, Run, retract_all
 from tests.laws.small_steps import set_small
@@ -157,11 +158,13 @@ class Running:
             self.pipeline.close()
             self.pipeline = self._open()
 
-    def step(self, delta: Delta, clock: datetime | None = None) -> str:
-        """Apply the delta; the step's changelog as JSON lines."""
+    def step(self, delta: Delta, clock: datetime | None = None, advanced: Advanced | None = None) -> str:
+        """Apply the delta; the step's changelog as JSON lines. advanced: where waterlines are moved to."""
         self.reopen()
         for name, changes in delta.items():
             queue(self.pipeline, self.case.program.table(name), changes)
+        for (name, i), value in (advanced or {}).items():
+            self.pipeline.advance(name, self.case.program.table(name).columns[i].name, value)
         return "\n".join(json_lines(self.pipeline.step(clock)))
 
     def finish(self) -> str:
@@ -170,9 +173,11 @@ class Running:
         changes = self.pipeline.finish()
         return "" if changes is None else "\n".join(json_lines(changes))
 
-    def changes(self, delta: Delta, clock: datetime | None = None) -> dict[str, Counter[Any]]:
+    def changes(
+        self, delta: Delta, clock: datetime | None = None, advanced: Advanced | None = None
+    ) -> dict[str, Counter[Any]]:
         """Apply the delta; each view's change as a naive Z-set."""
-        self.step(delta, clock)
+        self.step(delta, clock, advanced)
         return self.last_changes()
 
     def last_changes(self) -> dict[str, Counter[Any]]:

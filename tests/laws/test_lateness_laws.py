@@ -13,7 +13,15 @@ from dbsp.sql.compiler.load import compile_program
 from dbsp.testing.choices import Seeded
 from dbsp.testing.strategies import Drawn
 from tests.effort import examples, pool_of
-from tests.generators.lateness import Annotated, Falling, draw_annotated, draw_drifting_run, surviving
+from tests.generators.lateness import (
+    Advances,
+    Annotated,
+    Falling,
+    draw_advances,
+    draw_annotated,
+    draw_drifting_run,
+    surviving,
+)
 from tests.generators.strategies import runs, seeded_program
 from tests.laws.laws import ALWAYS, Case, Running, Way
 
@@ -37,16 +45,20 @@ def annotated_case(annotated: Annotated, session: Any) -> Case:
     return Case(annotated.program, _COMPILED[text])
 
 
-def same_as_surviving_rows(spark: Any, annotated: Annotated, run: Any, way: Way) -> None:
+def same_as_surviving_rows(
+    spark: Any, annotated: Annotated, run: Any, way: Way, advances: Advances = ()
+) -> None:
     """The changes with lateness are those of the program without it, fed the rows that aren't late."""
-    kept = surviving(annotated, run)
+    kept = surviving(annotated, run, advances)
     with (
         Running(annotated_case(annotated, spark), way) as with_lateness,
         Running(Case.of(annotated.program, spark)) as without,
     ):
         for number, (delta, rest) in enumerate(zip(run, kept, strict=True), 1):
-            found, expected = with_lateness.changes(delta), without.changes(rest)
-            assert found == expected, f"step {number} of\n{annotated.text}\n{run}\nsurviving: {kept}"
+            advanced = advances[number - 1] if advances else {}
+            found, expected = with_lateness.changes(delta, advanced=advanced), without.changes(rest)
+            told = f"step {number} of\n{annotated.text}\n{run}\n{advances}\nsurviving: {kept}"
+            assert found == expected, told
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -56,7 +68,8 @@ def test_only_late_rows_are_missing(spark: Any, way: str, data: st.DataObject) -
     seed = data.draw(st.integers(0, POOL - 1))
     annotated = draw_annotated(Seeded(seed), seeded_program(seed))
     run = data.draw(drifting_runs(annotated))
-    same_as_surviving_rows(spark, annotated, run, WAYS[way])
+    advances = draw_advances(Drawn(data.draw), annotated, len(run))
+    same_as_surviving_rows(spark, annotated, run, WAYS[way], advances)
 
 
 @examples(20)

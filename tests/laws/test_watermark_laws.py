@@ -14,10 +14,16 @@ from dbsp.testing.bags import same_rows
 from dbsp.testing.choices import Seeded
 from dbsp.testing.strategies import Drawn
 from tests.effort import examples, pool_of
-from tests.generators.lateness import Annotated
+from tests.generators.lateness import Advances, Annotated
 from tests.generators.programs import Column, Program, Table, View
 from tests.generators.strategies import Change, Run, seeded_program, split
-from tests.generators.watermarks import Watermarked, draw_waiting_run, draw_watermarked, released
+from tests.generators.watermarks import (
+    Watermarked,
+    draw_advances_of,
+    draw_waiting_run,
+    draw_watermarked,
+    released,
+)
 from tests.laws import laws
 from tests.laws.laws import ALWAYS, WAYS, Case, Oracle, Running, Way
 from tests.oracles.oracle import DuckDB, Spark
@@ -45,15 +51,22 @@ def waiting_runs(draw: st.DrawFn, program: Watermarked) -> Run:
 
 
 def views_are_of_what_is_released(
-    program: Watermarked, case: Case, run: Run, oracle: Oracle, way: Way, end: int = 0
+    program: Watermarked,
+    case: Case,
+    run: Run,
+    oracle: Oracle,
+    way: Way,
+    end: int = 0,
+    advances: Advances = (),
 ) -> None:
     """After every step; at the end of input, and after it."""
     with Running(case, way) as running:
-        for number, (delta, there) in enumerate(zip(run, released(program, run, end), strict=True), 1):
-            running.step(delta)
+        held = released(program, run, end, advances)
+        for number, (delta, there) in enumerate(zip(run, held, strict=True), 1):
+            running.step(delta, advanced=advances[number - 1] if advances else {})
             if number == end:
                 running.finish()
-            told = f"step {number}, the input ends after {end}\n{program.text}\n{run}"
+            told = f"step {number}, the input ends after {end}\n{program.text}\n{run}\n{advances}"
             _same(running, oracle.views(program.program, there), told)
 
 
@@ -69,7 +82,8 @@ def test_views_are_of_what_is_released(spark: Any, data: st.DataObject) -> None:
     program = watermarked(data.draw(st.integers(0, POOL - 1)))
     run = data.draw(waiting_runs(program))
     way, end = data.draw(st.sampled_from(list(WAYS.values()))), data.draw(st.integers(0, len(run)))
-    views_are_of_what_is_released(program, case_of(program, spark), run, DuckDB(), way, end)
+    advances = draw_advances_of(Drawn(data.draw), program, len(run))
+    views_are_of_what_is_released(program, case_of(program, spark), run, DuckDB(), way, end, advances)
 
 
 # what is kept of a group, a pair or a frame goes when a waterline has passed it: of what waited, too
