@@ -14,7 +14,7 @@ from tests.generators.wide.sql_functions import called
 class Column:
     """bound: the largest magnitude of a number. exact: not rounded. summable: can't cancel in a sum.
 
-    default: what a row has that says nothing of it.
+    default: what a row has that says nothing of it. always: what no row says, as it stands behind GENERATED.
     """
 
     name: str
@@ -24,6 +24,7 @@ class Column:
     exact: bool = True
     summable: bool = True
     default: str = ""
+    always: str = ""
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class Table:
     def ddl(self) -> str:
         columns = [
             f"{c.name} {c.type}{'' if c.nullable else ' NOT NULL'}{c.default and f' DEFAULT {c.default}'}"
+            f"{c.always and f' GENERATED {c.always}'}"
             for c in self.columns
         ]
         if self.key:

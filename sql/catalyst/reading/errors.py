@@ -81,7 +81,10 @@ def _message(
     if condition == "AMBIGUOUS_REFERENCE":
         name, existing = (parameters[key].replace("`", "") for key in ("name", "referenceNames"))
         return f"column '{name}' could be any of {existing.strip('[]')}; say which"
-    return _first_line(error["message"]) + _cure(condition)
+    said = _first_line(error["message"])
+    if condition == "UNSUPPORTED_SQL_UDF_USAGE":
+        said = said.replace(" in Generate ", " in what a table function is given ")
+    return said + _cure(condition)
 
 
 _EMISSION = re.compile(r"(?:^|.*\s)(EMIT|TRIGGER)\s+$", re.IGNORECASE | re.DOTALL)
@@ -103,6 +106,8 @@ _CURES = {
     "among Spark's jars",
     "PROTOBUF_": "messages of Protobuf are read by a table WITH (format = 'protobuf'), columns of them by a "
     "function in Python: CREATE FUNCTION",
+    "UNSUPPORTED_SQL_UDF_USAGE": "call it in a sub-query beneath, as FROM (SELECT f(x) AS y FROM t)",
+    "UNSUPPORTED_FEATURE.LAMBDA_FUNCTION_WITH_SQL_UDF": "write out what it returns, or explode the array",
     "UNBOUND_SQL_PARAMETER": "write the value, or ${NAME} and --define NAME=value",
 }
 

@@ -41,13 +41,19 @@ GIVEN = (
     Column("r", "DOUBLE", exact=False, summable=False, default="rand()"),
     Column("at", "TIMESTAMP", default="now()"),
 )
+# of a bag: a row of a key says all of it
+_NUMBERED = Column("numbered", "BIGINT", bound=10**19, summable=False, always="BY DEFAULT AS IDENTITY")
+# what isn't an expression of one row
+_MORE = ("(SELECT", "sql_")
 
 
 def draw_wide_program(choices: Choices, views: int = 4, given: bool = False) -> Program:
-    """One or two tables, one to `views` views. given: tables have columns that their rows are given."""
+    """One or two tables, one to `views` views. given: tables have columns that are given to their rows, or
+    computed of them.
+    """
     tables = tuple(_with_more(choices, draw_table(choices, f"t{n}")) for n in range(choices.integer(1, 2)))
     if given:
-        tables = tuple(replace(table, columns=(*table.columns, *GIVEN)) for table in tables)
+        tables = tuple(_with_given(choices, table) for table in tables)
     else:
         tables = tuple(replace(t, timed=t.append_only) for t in tables)
     arrived = [_arrived(table) for table in tables if table.timed]
@@ -68,6 +74,30 @@ def _arrived(table: Table) -> tuple[View, Relation]:
     query = f"SELECT {listed}, rowtime AS arrived FROM {table.name}"
     columns = (*table.columns, Column("arrived", "TIMESTAMP", False))
     return View(name, query, None, local=True), Relation(name, columns)
+
+
+def _with_given(choices: Choices, table: Table) -> Table:
+    computed = [
+        Column(
+            f"made{n}",
+            e.type,
+            bound=e.bound,
+            exact=e.exact,
+            summable=e.summable,
+            always=f"ALWAYS AS ({e.text})",
+        )
+        for n, e in enumerate(of_one_row(choices, table, choices.integer(0, 2)))
+    ]
+    numbered = () if table.key else (_NUMBERED,)
+    return replace(table, columns=(*table.columns, *GIVEN, *numbered, *computed))
+
+
+def of_one_row(choices: Choices, table: Table, most: int) -> list[Expr]:
+    """What may be computed of a row, or asked of it: no function that is Python's, and no query."""
+    drawn = Wide(choices, [Relation(table.name, table.columns)])
+    drawn.python = False
+    expressions = [drawn.expression(table.columns) for _ in range(most)]
+    return [e for e in expressions if not any(word in e.text for word in _MORE)]
 
 
 def _with_more(choices: Choices, table: Table) -> Table:

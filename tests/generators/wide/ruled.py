@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dbsp.testing.choices import Choices
+from dbsp.testing.choices import Choices, chance
 from tests.generators.programs import Table
 from tests.generators.random_parts import Expr, Relation
 from tests.generators.random_programs import draw_table
-from tests.generators.wide.programs import Wide
-
-# what isn't an expression of one row
-_MORE = ("(SELECT", "sql_counted", "sql_below")
+from tests.generators.wide.programs import Wide, of_one_row
 
 
 @dataclass(frozen=True)
@@ -31,28 +27,14 @@ class Ruled:
         return f"CREATE TABLE {self.table.name} ({', '.join([columns, *rules])});"
 
 
-class _OfRows(Wide):
-    """A rule calls no function that is Python's."""
-
-    python = False
-
-
 def draw_ruled(choices: Choices, name: str = "t0") -> Ruled:
     """A bag, up to three columns that are computed and up to two conditions."""
-    table = draw_table(choices, name)
-    table = Table(name, table.columns)
-    drawn = _OfRows(choices, [Relation(name, table.columns)])
-    computed = {f"g{n}": e for n, e in enumerate(_of_one_row(drawn, table, choices.integer(1, 3)))}
-    checks = [_compared(e) for e in _of_one_row(drawn, table, choices.integer(0, 1))]
-    checks += [drawn.condition(table.columns) for _ in range(choices.integer(0, 1))]
+    table = Table(name, draw_table(choices, name).columns)
+    computed = {f"g{n}": e for n, e in enumerate(of_one_row(choices, table, choices.integer(1, 3)))}
+    checks = [_compared(e) for e in of_one_row(choices, table, choices.integer(0, 1))]
+    if chance(choices, 2):
+        checks.append(Wide(choices, [Relation(name, table.columns)]).condition(table.columns))
     return Ruled(table, computed, tuple(checks))
-
-
-def _of_one_row(drawn: Wide, table: Table, count: int) -> Iterator[Expr]:
-    for _ in range(count):
-        e = drawn.expression(table.columns)
-        if not any(word in e.text for word in _MORE):
-            yield e
 
 
 def _compared(e: Expr) -> str:
