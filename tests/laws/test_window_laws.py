@@ -131,3 +131,44 @@ def test_sessions_of_a_table(spark: Any, data: st.DataObject) -> None:
                 [tuple(r.values()) for r in p[view].rows()] for view in ("counted", "grouped")
             )
             assert counted == grouped
+
+
+# where clocks change a day has up to an hour more or less
+CHANGES = {
+    "America/New_York": datetime(2024, 3, 9),
+    "Australia/Lord_Howe": datetime(2024, 4, 6),
+}
+FRAMES = {
+    "day": "ORDER BY ts RANGE BETWEEN INTERVAL 1 DAY PRECEDING AND CURRENT ROW",
+    "days": "ORDER BY ts RANGE BETWEEN INTERVAL '1 12' DAY TO HOUR PRECEDING "
+    "AND INTERVAL '2 0' DAY TO HOUR FOLLOWING",
+    "down": "ORDER BY ts DESC RANGE BETWEEN INTERVAL 2 DAY PRECEDING AND INTERVAL 1 DAY PRECEDING",
+    "hours": "ORDER BY ts RANGE BETWEEN INTERVAL 3 HOUR PRECEDING AND INTERVAL 2 HOUR FOLLOWING",
+}
+
+
+@pytest.mark.parametrize("zone", CHANGES)
+def test_ranges_of_days_where_clocks_change(spark: Any, zone: str) -> None:
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", zone)
+    queries = {name: f"SELECT ts, count(*) OVER ({frame}) AS n FROM event" for name, frame in FRAMES.items()}
+    views = "\n".join(f"CREATE VIEW {name} AS {query};" for name, query in queries.items())
+    program = compile_program(f"CREATE TABLE event (ts TIMESTAMP);\n{views}", session=session)
+    start = CHANGES[zone].replace(tzinfo=UTC) - 2 * 24 * 60 * MINUTE
+    held = Counter(start + hour * 60 * MINUTE for hour in range(7 * 24))
+    with Pipeline(program, runner="inline") as pipeline:
+        pipeline.insert("event", [{"ts": time} for time in held.elements()])
+        pipeline.step()
+        for hour in range(36, 84, 8):
+            gone, come = start + hour * 60 * MINUTE, start + (hour * 60 + 30) * MINUTE
+            pipeline.delete("event", [{"ts": gone}])
+            pipeline.insert("event", [{"ts": come}])
+            held = held - Counter([gone]) + Counter([come])
+            pipeline.step()
+            session.createDataFrame(
+                [(time,) for time in held.elements()], "ts TIMESTAMP"
+            ).createOrReplaceTempView("event")
+            for name, query in queries.items():
+                rows = session.sql(query.replace("SELECT ts", "SELECT unix_micros(ts)")).collect()
+                found = [(row["ts"].timestamp() * 1_000_000, row["n"]) for row in pipeline[name].rows()]
+                assert sorted(found) == sorted(map(tuple, rows)), name

@@ -13,15 +13,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import pyarrow as pa
 
-from dbsp.circuits.columns.arrow import every
+from dbsp.circuits.columns.arrow import every, int64_array, validity
 from dbsp.circuits.columns.equality import equal_rows
 from dbsp.circuits.columns.groups import Groups, groups_of
+from dbsp.circuits.columns.order_codes import from_order_bits, order_bits, order_code
 from dbsp.circuits.columns.ranges import expand_ranges, joined
 from dbsp.circuits.columns.sorting import SortKey
 from dbsp.circuits.operators.groups.touched import Owned, Touched, list_rows
+from dbsp.circuits.operators.groups.windows.near import Sight
 from dbsp.circuits.traces.batch import Batch
-from dbsp.circuits.traces.layout import HIGH, LOW, of_placement
+from dbsp.circuits.traces.layout import HIGH, LOW, of_placement, with_low
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral, disjoint
 
@@ -67,9 +70,9 @@ def nearby(
 
 
 def touched_nearby(
-    integral: Integral, keys: Sequence[int], order: Sequence[SortKey], places: int, seed: int
+    integral: Integral, keys: Sequence[int], order: Sequence[SortKey], seen: Sight, seed: int
 ) -> Touched | None:
-    """`touched_groups`, but only of the rows near those that change: so many places before and after each.
+    """`touched_groups`, but only of rows near those that change: as far as is seen, before and after each.
 
     integral: placed by the `keys` columns, ordered by the first column of `order`. None: all rows of the
     groups are to be listed.
@@ -77,12 +80,28 @@ def touched_nearby(
     delta = integral.delta
     groups = groups_of(delta.rows, keys, seed)
     changed, first = np.unique(delta.keys, return_index=True)
-    near = Near(changed, changed, groups.owner[first], places, places)
+    least, most = changed, changed
+    if seen.values:
+        values = delta.rows.column(order[0].column).take(int64_array(first))
+        least, most = (_moved(changed, values, far) for far in (-seen.values, seen.values))
+    near = Near(least, most, groups.owner[first], seen.places, seen.places)
     before = nearby(integral.before, groups, keys, delta.keys[groups.first] & HIGH, near)
     if before is None:
         return None
     changes = groups.owner, delta
     return list_rows(integral.layout, groups.keys, len(groups.first), before, changes, order, seed)
+
+
+def _moved(keys: np.ndarray, values: pa.Array, far: int) -> np.ndarray:
+    """The sort keys of values so far from these, or of their type's last one; a NULL's key is its own."""
+    known, own, kind = validity(values), order_bits(values), np.iinfo(f"int{values.type.bit_width}")
+    far = max(-kind.max, min(far, kind.max))
+    if far < 0:
+        moved = np.where(own < kind.min - far, kind.min, own + far)
+    else:
+        moved = np.where(own > kind.max - far, kind.max, own + far)
+    codes = order_code(from_order_bits(moved, known, values.type))
+    return np.where(known, with_low(keys, codes.astype(np.uint64)), keys)
 
 
 class _InRun:

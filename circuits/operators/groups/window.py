@@ -27,7 +27,7 @@ from dbsp.circuits.operators.groups.nearby import touched_nearby
 from dbsp.circuits.operators.groups.touched import Touched, difference, touched_groups
 from dbsp.circuits.operators.groups.windows.calls import WindowFunction
 from dbsp.circuits.operators.groups.windows.functions import FUNCTIONS, evaluate_window
-from dbsp.circuits.operators.groups.windows.near import places_seen
+from dbsp.circuits.operators.groups.windows.near import sight
 from dbsp.circuits.operators.groups.windows.partitions import Partitions
 from dbsp.circuits.operators.groups.windows.rolling import reach
 from dbsp.circuits.operators.groups.windows.values import is_gathered
@@ -62,7 +62,7 @@ class Window(Reader):
     @property
     def sees_near(self) -> bool:
         """Whether a change shows in rows near it alone: of a trace by the functions' order they are found."""
-        return places_seen(self.functions) is not None
+        return sight(self.functions) is not None
 
     def schema(self, *inputs: pa.Schema) -> pa.Schema:
         computed = [pa.field(f"w{i}", function.type) for i, function in enumerate(self.functions)]
@@ -85,10 +85,10 @@ class Window(Reader):
 
     def _near(self, integral: Integral, seed: int) -> Touched | None:
         """The rows near the changed ones; None: all of the touched partitions are to be listed."""
-        order, places = self.functions[0].order, places_seen(self.functions)
-        if places is None or integral.layout.order != order[0].column:
+        order, seen = self.functions[0].order, sight(self.functions)
+        if seen is None or integral.layout.order != order[0].column:
             return None
-        return touched_nearby(integral, self.partition, order, places, seed)
+        return touched_nearby(integral, self.partition, order, seen, seed)
 
     def _change(self, touched: Touched, schema: pa.Schema, seed: int) -> ZSet:
         """What the functions' values of these rows become, less what they were."""

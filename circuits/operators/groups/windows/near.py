@@ -1,21 +1,29 @@
-"""Near windows: functions that see a few places before and after each row, and so change only near a change.
+"""Near windows: functions that see a stretch of rows around each row, and so change only near a change.
 
-With frames from l places before a row to u places after it, and T = l + u:
+With frames from l before a row to u after it, in places (ROWS) or in values (RANGE), and T = l + u:
 
-    a change at place x changes what rows at places x − u … x + l see
-    and these see no place but x − T … x + T
+    a change at x changes what rows at x − u … x + l see
+    and these see nothing but x − T … x + T
 
-So T rows before and after each changed row are all that has to be listed, on either side of the step: of a
-row that goes, T more beyond it take its place. What lies further out may be listed or not, as long as both
-sides have the same of it: it sees no change, and is put out on neither side.
+So what lies as far as T before and after each changed row is all that has to be listed, on either side of the
+step: of a row that goes, T more beyond it take its place. What lies further out may be listed or not, as long
+as both sides have the same of it: it sees no change, and is put out on neither side.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
 from typing import Protocol
 
-from dbsp.circuits.operators.groups.windows.calls import Frame
+import pyarrow.types as pt
+
+from dbsp.circuits.expressions.nodes import Call, Literal
+from dbsp.circuits.operators.groups.windows.calls import Edge, Frame
+
+_DAY = timedelta(days=1)
+_MICROSECOND = timedelta(microseconds=1)
 
 
 class Seeing(Protocol):
@@ -33,29 +41,56 @@ class Seeing(Protocol):
     def ignore_nulls(self) -> bool: ...
 
 
-def places_seen(functions: Sequence[Seeing]) -> int | None:
-    """T; None where some function sees rows by more than their place, or all of a side."""
-    if len({function.order for function in functions}) != 1 or not functions[0].order:
+@dataclass(frozen=True)
+class Sight:
+    """T: so many places, or so much of the only column of the order: of times microseconds, of dates days."""
+
+    places: int = 0
+    values: int = 0
+
+
+def sight(functions: Sequence[Seeing]) -> Sight | None:
+    """None where some function sees all of a side, or it isn't known how far by value."""
+    orders = {function.order for function in functions}
+    by_rows = {function.frame.rows for function in functions}
+    if len(orders) != 1 or len(by_rows) != 1 or not functions[0].order:
         return None
     before, after = 0, 0
     for function in functions:
         seen = _seen(function)
         if seen is None:
             return None
-        before, after = max(before, -seen[0]), max(after, seen[1])
-    return before + after
+        before, after = max(before, *(-edge for edge in seen)), max(after, *seen)
+    return Sight(places=before + after) if by_rows == {True} else Sight(values=before + after)
 
 
 def _seen(function: Seeing) -> tuple[int, int] | None:
-    """The first and the last place that it sees, from the row's own."""
+    """The first and the last place, or value, that it sees, from the row's own."""
     if function.function == "lead":
         return None if function.ignore_nulls else (function.number, function.number)
-    frame = function.frame
-    if function.function in _OF_PARTITIONS or not frame.rows:
+    if function.function in _OF_PARTITIONS:
         return None
-    if not isinstance(frame.lower, int) or not isinstance(frame.upper, int):
+    lower, upper = (_distance(edge) for edge in (function.frame.lower, function.frame.upper))
+    return None if lower is None or upper is None else (lower, upper)
+
+
+def _distance(edge: Edge) -> int | None:
+    """From the row's own place, or value."""
+    if not isinstance(edge, Call):
+        return edge if isinstance(edge, int) else None
+    value, amount = edge.arguments
+    if not isinstance(amount, Literal):
         return None
-    return frame.lower, frame.upper
+    if pt.is_timestamp(value.type) and isinstance(amount.value, timedelta) and not _is_of_months(edge):
+        # days are the zone's, which may be some hours longer, or leave one out
+        slack = 2 * _DAY if abs(amount.value) >= _DAY else timedelta()
+        return (amount.value + (slack if amount.value > timedelta() else -slack)) // _MICROSECOND
+    is_whole = pt.is_date(value.type) or pt.is_signed_integer(value.type)
+    return amount.value if is_whole and type(amount.value) is int and not _is_of_months(edge) else None
+
+
+def _is_of_months(edge: Call) -> bool:
+    return "_ym_" in edge.function
 
 
 # whatever their frame

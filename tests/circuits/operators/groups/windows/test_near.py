@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,11 @@ from hypothesis import strategies as st
 
 from dbsp.circuits.circuit import CircuitBuilder
 from dbsp.circuits.columns.sorting import SortKey
-from dbsp.circuits.expressions.nodes import Column
+from dbsp.circuits.expressions.nodes import Call, Column, Literal
 from dbsp.circuits.operators.groups import nearby, window
 from dbsp.circuits.operators.groups.window import Window
 from dbsp.circuits.operators.groups.windows.calls import Frame, WindowFunction
-from dbsp.circuits.operators.groups.windows.near import places_seen
+from dbsp.circuits.operators.groups.windows.near import Sight, sight
 from dbsp.circuits.operators.streams import Integrate
 from dbsp.circuits.traces.zset import ZSet
 from tests.circuits.engine import Engine
@@ -28,7 +29,16 @@ pytestmark = pytest.mark.usefixtures("worth")
 
 SCHEMA = pa.schema([("k", pa.bool_()), ("x", pa.int32()), ("y", pa.int16())])
 UP, DOWN = SortKey(1), SortKey(1, descending=True, nulls_last=True)
-# by name: the function over y in an order, and what it is of the rows of a partition, in order, at a place
+X = Column(1, pa.int32(), nullable=True)
+
+
+def edge(n: int, by: SortKey = UP) -> Call:
+    """Of RANGE: x and n more, or less where the order descends."""
+    amount = Literal(-n if by.descending else n, pa.int32())
+    return Call("add", (X, amount), pa.int32(), True, (("evalMode", "ANSI"),))
+
+
+# by name: the function over y in an order, and what it is of the y of a partition, in order, at a place
 CALLS: dict[str, tuple[Any, Any]] = {
     "lag": (
         lambda order: WindowFunction("lead", pa.int16(), order, (2, 2), number=-1),
@@ -61,6 +71,15 @@ CALLS: dict[str, tuple[Any, Any]] = {
 }
 
 
+# by name: a frame of RANGE in an order, and whether one row sees another by how much further on that is
+RANGES: dict[str, tuple[Any, Any]] = {
+    "behind": (lambda by: Frame(False, edge(-2, by), 0), lambda far: -2 <= far <= 0),
+    "around": (lambda by: Frame(False, edge(-1, by), edge(3, by)), lambda far: -1 <= far <= 3),
+    "before": (lambda by: Frame(False, edge(-3, by), edge(-1, by)), lambda far: -3 <= far <= -1),
+    "peers": (lambda by: Frame(False, 0, 0), lambda far: far == 0),
+}
+
+
 def in_order(rows: list[Any], by: SortKey) -> list[Any]:
     """By x, of which NULL is the first or, descending, the last; then by the whole row."""
 
@@ -82,13 +101,53 @@ def windowed(table: Naive, names: list[str], by: SortKey) -> Naive:
 
 
 def windows(names: list[str], by: SortKey) -> Any:
-    functions = tuple(CALLS[name][0]((by,)) for name in names)
+    return built(tuple(CALLS[name][0]((by,)) for name in names), by)
 
+
+def built(functions: tuple[WindowFunction, ...], by: SortKey) -> Any:
     def build(builder: CircuitBuilder, table: int) -> int:
         ordered = Integrate((0,), order=1, nulls_greatest=by.nulls_last != by.descending)
         return builder.add(Window((0,), functions), builder.add(ordered, builder.placed(table, (0,))))
 
     return build
+
+
+def ranged(table: Naive, names: list[str], by: SortKey) -> Naive:
+    """The sum of y over each row's ranges; of NULL they are the NULLs."""
+    found: list[Naive] = []
+    for row, n in table.items():
+        sums = []
+        for name in names:
+            seen = []
+            for other, m in table.items():
+                if other[1] != row[1] or m <= 0 or (other[2] is None) != (row[2] is None):
+                    continue
+                far = 0 if row[2] is None else (other[2] - row[2]) * (-1 if by.descending else 1)
+                if row[2] is None or RANGES[name][1](far):
+                    seen += [other[3]] * m
+            known = [y for y in seen if y is not None]
+            sums.append(sum(known) if known else None)
+        found.append(Naive({(*row, *sums): max(n, 0)}))
+    return plus(*found)
+
+
+def ranges(names: list[str], by: SortKey) -> Any:
+    functions = tuple(WindowFunction("sum", pa.int64(), (by,), (2,), RANGES[name][0](by)) for name in names)
+    return built(functions, by)
+
+
+@given(
+    st.lists(st.sampled_from(list(RANGES)), min_size=1, max_size=2, unique=True),
+    st.sampled_from([UP, DOWN]),
+    streams({"t": SCHEMA}, steps=5, size=12),
+    options,
+    hash_seeds,
+)
+def test_a_change_shows_in_the_ranges_it_is_in(
+    names: list[str], by: SortKey, stream: Any, way: Any, seed: int
+) -> None:
+    circuit = circuit_of({"t": SCHEMA}, ranges(names, by), seed)
+    check(circuit, stream, lambda table: ranged(table, names, by), way)
 
 
 @given(
@@ -105,29 +164,69 @@ def test_a_change_shows_where_it_is_seen(
     check(circuit, stream, lambda table: windowed(table, names, by), way)
 
 
+def total(frame: Frame) -> WindowFunction:
+    return WindowFunction("sum", pa.int64(), (UP,), (2,), frame)
+
+
+def moved(name: str, data_type: pa.DataType, amount: Any, unit: pa.DataType) -> Call:
+    return Call(name, (Column(1, data_type), Literal(amount, unit)), data_type)
+
+
+TIME, DURATION = pa.timestamp("us", "UTC"), pa.duration("us")
+HOUR, TWO_DAYS = timedelta(hours=1), timedelta(days=2)
+
+
 @pytest.mark.parametrize(
-    ("function", "places"),
+    ("function", "seen"),
     [
-        (WindowFunction("lead", pa.int16(), (UP,), (2, 2), number=-3), 3),
+        (WindowFunction("lead", pa.int16(), (UP,), (2, 2), number=-3), Sight(3)),
         (WindowFunction("lead", pa.int16(), (UP,), (2, 2), number=3, ignore_nulls=True), None),
         (WindowFunction("lead", pa.int16(), (), (2, 2), number=1), None),
-        (WindowFunction("sum", pa.int64(), (UP,), (2,), Frame(True, -5, 2)), 7),
-        (WindowFunction("sum", pa.int64(), (UP,), (2,), Frame(True, -5, -2)), 5),
-        (WindowFunction("sum", pa.int64(), (UP,), (2,), Frame(True, None, 0)), None),
-        (WindowFunction("sum", pa.int64(), (UP,), (2,), Frame(False, 0, 0)), None),
-        (WindowFunction("sum", pa.int64(), (UP,), (2,), Frame(False, Column(1, pa.int32()), 0)), None),
+        (total(Frame(True, -5, 2)), Sight(7)),
+        (total(Frame(True, -5, -2)), Sight(5)),
+        (total(Frame(True, None, 0)), None),
+        (total(Frame(False, 0, 0)), Sight()),
+        (total(Frame(False, edge(-5), edge(2))), Sight(values=7)),
+        (total(Frame(False, edge(5, DOWN), edge(2, DOWN))), Sight(values=5)),
+        (total(Frame(False, edge(-5), None)), None),
+        (total(Frame(False, X, 0)), None),
+        (total(Frame(False, moved("date_add", pa.date32(), -4, pa.int32()), 0)), Sight(values=4)),
+        (
+            total(Frame(False, moved("timestamp_add_interval", TIME, -HOUR, DURATION), 0)),
+            Sight(values=3_600_000_000),
+        ),
+        (  # a day may have hours more, or less
+            total(Frame(False, moved("timestamp_add_interval", TIME, -TWO_DAYS, DURATION), 0)),
+            Sight(values=4 * 86_400_000_000),
+        ),
+        (total(Frame(False, moved("timestamp_add_ym_interval", TIME, -HOUR, DURATION), 0)), None),
+        (total(Frame(False, moved("add", pa.float64(), -1.0, pa.float64()), 0)), None),
         (WindowFunction("row_number", pa.int32(), (UP,)), None),
         (WindowFunction("ntile", pa.int32(), (UP,), frame=Frame(True, -1, 0), number=2), None),
     ],
 )
-def test_who_sees_how_far(function: WindowFunction, places: int | None) -> None:
-    assert places_seen((function,)) == places
+def test_who_sees_how_far(function: WindowFunction, seen: Sight | None) -> None:
+    assert sight((function,)) == seen
 
 
 def test_several_see_as_far_as_all_of_them() -> None:
     lag, lead = (CALLS[name][0]((UP,)) for name in ("lag", "lead 2"))
-    assert places_seen((lag, lead)) == 3
-    assert places_seen((lag, CALLS["lag"][0]((DOWN,)))) is None
+    assert sight((lag, lead)) == Sight(3)
+    assert sight((lag, CALLS["lag"][0]((DOWN,)))) is None
+    assert sight((lag, total(Frame(False, edge(-1), 0)))) is None
+
+
+@pytest.mark.parametrize("x", [-(1 << 31), (1 << 31) - 1])
+def test_at_the_ends_of_a_type_a_range_ends(tmp_path: Path, x: int) -> None:
+    """Beyond them there is no value: what a row sees, and is seen by, lies on this side."""
+    functions = (total(Frame(False, edge(-3 if x > 0 else 0), edge(0 if x > 0 else 3))),)
+    engine = Engine(circuit_of({"t": SCHEMA}, built(functions, UP)), tmp_path)
+    engine.step({"t": numbers(*range(2_000))})
+    near = x - 2 if x > 0 else x + 2
+    engine.step({"t": numbers(near, y=5)})
+    change = engine.step({"t": numbers(x, y=7)})["v"]
+    rows = zip(*(column.to_pylist() for column in change.rows.columns), strict=True)
+    assert sorted(zip(rows, change.weights.tolist(), strict=True)) == [((True, x, 7, 12), 1)]
 
 
 def numbers(*xs: int, y: int = 1, weight: int = 1) -> ZSet:
