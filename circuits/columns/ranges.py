@@ -30,16 +30,6 @@ def expand_ranges(start: np.ndarray, stop: np.ndarray) -> tuple[np.ndarray, np.n
     return owner.repeat(counts), np.arange(total) + (start - (ends - counts)).repeat(counts)
 
 
-def joined(start: np.ndarray, stop: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The union of some ranges start[i] <= j < stop[i], as ranges that ascend and don't touch."""
-    order = start.argsort()
-    start, stop = start[order], np.maximum.accumulate(stop[order])
-    opens = np.ones(len(start), dtype=np.bool_)
-    opens[1:] = start[1:] > stop[:-1]
-    (first,) = opens.nonzero()
-    return start[first], stop[np.append(first[1:], len(start)) - 1] if len(start) else stop
-
-
 def expand_in_blocks(
     start: np.ndarray, stop: np.ndarray, most: int
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:

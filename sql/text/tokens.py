@@ -140,7 +140,7 @@ def tokens(source: Source) -> tuple[Token, ...]:
 
 def tokens_in(source: Source, text: Slice) -> list[Token]:
     """Those of a piece as it is written. Cost: O(log n) of the program, and the piece's own."""
-    found = tokens(source)[:-1]
+    found = tokens(source)
     first, last = (bisect_left(found, place, key=_start) for place in (text.start, text.stop))
     return [*found[first:last]]
 

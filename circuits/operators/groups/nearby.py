@@ -17,9 +17,9 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import every, int64_array, validity
 from dbsp.circuits.columns.equality import equal_rows
-from dbsp.circuits.columns.groups import Groups, groups_of
+from dbsp.circuits.columns.groups import Groups
 from dbsp.circuits.columns.order_codes import from_order_bits, order_bits, order_code
-from dbsp.circuits.columns.ranges import expand_ranges, joined
+from dbsp.circuits.columns.ranges import expand_ranges
 from dbsp.circuits.columns.sorting import SortKey
 from dbsp.circuits.operators.groups.touched import Owned, Touched, list_rows
 from dbsp.circuits.operators.groups.windows.near import Sight
@@ -47,21 +47,23 @@ class Near:
 
 
 def nearby(
-    runs: Sequence[SortedRun], groups: Groups, columns: Sequence[int], high: np.ndarray, near: Near
+    runs: Sequence[SortedRun], groups: Groups, columns: Sequence[int], near: Near
 ) -> list[Owned] | None:
     """The rows of some groups near some keys, run by run; others of the groups may be among them.
 
-    columns: of the groups' keys. high: the first half of each group's sort keys. None: all rows of the groups
-    are as well read, since they are few, or the hashes of two groups' keys begin alike.
+    runs: placed by the groups' keys, which are their `columns`. None: all rows of the groups are to be read,
+    since they are few, or the hashes of two groups' keys begin alike.
     """
-    within = [_InRun(run, high, near) for run in runs]
     few = _WORTH * len(near.first) * (1 + near.before + near.after) * len(runs)
-    if sum(one.rows for one in within) <= few or len(np.unique(high)) < len(high):
+    if sum(map(len, runs)) <= few:  # as no group has more
         return None
-    order = high.argsort()
+    high = groups.hashes & HIGH
+    within = [_InRun(run, high, near) for run in runs]
+    if sum(one.rows for one in within) <= few or (high[1:] == high[:-1]).any():
+        return None
     found = []
     for batch in _around(within, near):
-        owner = order[high[order].searchsorted(batch.keys & HIGH)]
+        owner = high.searchsorted(batch.keys & HIGH)
         own = [batch.column(i) for i in columns]
         if not every(equal_rows(groups.keys, owner, own, np.arange(len(batch)))):
             return None
@@ -70,22 +72,21 @@ def nearby(
 
 
 def touched_nearby(
-    integral: Integral, keys: Sequence[int], order: Sequence[SortKey], seen: Sight, seed: int
+    integral: Integral, groups: Groups, keys: Sequence[int], order: Sequence[SortKey], seen: Sight, seed: int
 ) -> Touched | None:
     """`touched_groups`, but only of rows near those that change: as far as is seen, before and after each.
 
-    integral: placed by the `keys` columns, ordered by the first column of `order`. None: all rows of the
-    groups are to be listed.
+    integral: placed by all of `keys`, ordered by the first column of `order`. None: all rows of the groups
+    are to be listed.
     """
     delta = integral.delta
-    groups = groups_of(delta.rows, keys, seed)
     changed, first = np.unique(delta.keys, return_index=True)
     least, most = changed, changed
     if seen.values:
         values = delta.rows.column(order[0].column).take(int64_array(first))
         least, most = (_moved(changed, values, far) for far in (-seen.values, seen.values))
     near = Near(least, most, groups.owner[first], seen.places, seen.places)
-    before = nearby(integral.before, groups, keys, delta.keys[groups.first] & HIGH, near)
+    before = nearby(integral.before, groups, keys, near)
     if before is None:
         return None
     changes = groups.owner, delta
@@ -135,7 +136,8 @@ def _around(runs: list[_InRun], near: Near) -> list[Batch]:
             # of the key of the next row that isn't read some may be
             least[more] = np.maximum(least[more], one.run.keys(begin[more] - 1) + _ONE)
             most[further] = np.minimum(most[further], one.run.keys(end[further]) - _ONE)
-            found.append(one.run.take(expand_ranges(*joined(begin, end))[1]))
+            start, last = disjoint(begin, end - 1)
+            found.append(one.run.take(expand_ranges(start, last + 1)[1]))
         rows = _Counted(found)
         few = (least & LOW > 0) & (rows.below(near.first) - rows.below(least) < near.before)
         few_after = (most & LOW < LOW) & (rows.up_to(most) - rows.up_to(near.last) < near.after)

@@ -77,18 +77,9 @@ class Sessions(Keeper):
         if not len(delta):
             return Integral(layout, before, Batch.empty(layout))
         groups = groups_of(delta.rows, self.partition, context.seed)
-        spans = [fixed_values(delta.rows.column(i)) for i in (self.start, self.end)]
-        order = np.argsort(groups.owner, kind="stable")
-        opens = np.flatnonzero(np.diff(groups.owner[order], prepend=-1))
-        least, greatest = (
-            f.reduceat(span[order], opens) for f, span in zip((np.minimum, np.maximum), spans, strict=True)
-        )
+        spans = tuple(fixed_values(delta.rows.column(i)) for i in (self.start, self.end))
         stored = Integral(layout, before, Batch.empty(layout))
-        owner, held = self._near(stored, groups, *spans) or held_rows(stored, groups, self.partition)
-        width = held.rows.num_columns
-        first, last = (fixed_values(held.rows.column(i)) for i in (width - 2, width - 1))
-        touched = np.flatnonzero((last >= least[owner]) & (first <= greatest[owner]))
-        owner, held = owner[touched], held.take(touched)
+        owner, held = self._near(stored, groups, *spans) or self._within(stored, groups, *spans)
         after = self._summed(delta, held, np.concatenate([groups.owner, owner]), context.seed)
         change = ZSet.sum(layout.schema, [self._sessions(layout.schema, *after), -held])
         return Integral(layout, before, Batch.build(layout, change, context.seed))
@@ -99,13 +90,20 @@ class Sessions(Keeper):
         """(group, row) of sessions near the given intervals, all that touch one among them: such a session
         begins in the interval, or is the last to begin before it. None: all of the groups are to be read.
         """
-        kind = self.output.field(len(self.output) - 2).type
-        high = groups.hashes & HIGH
-        first, last = (
-            high[groups.owner] | order_code(from_fixed_values(edge, kind)) for edge in (start, end)
-        )
-        found = nearby(stored.before, groups, self.partition, high, Near(first, last, groups.owner, 1, 0))
+        kind, places = self.output.field(self.start).type, (groups.hashes & HIGH)[groups.owner]
+        first, last = (places | order_code(from_fixed_values(edge, kind)) for edge in (start, end))
+        found = nearby(stored.before, groups, self.partition, Near(first, last, groups.owner, 1, 0))
         return None if found is None else each_once(stored.layout, found)
+
+    def _within(
+        self, stored: Integral, groups: Groups, start: np.ndarray, end: np.ndarray
+    ) -> tuple[np.ndarray, ZSet]:
+        """(group, row) of the sessions that touch what all of a group's intervals span."""
+        owner, held = held_rows(stored, groups, self.partition)
+        first, last = (fixed_values(column) for column in held.rows.columns[-2:])
+        least, greatest = groups.total(start, np.minimum), groups.total(end, np.maximum)
+        touched = np.flatnonzero((last >= least[owner]) & (first <= greatest[owner]))
+        return owner[touched], held.take(touched)
 
     def _summed(self, delta: ZSet, held: ZSet, owner: np.ndarray, seed: int) -> tuple[ZSet, np.ndarray]:
         """(the rows of both without sessions, each once, the group of each)"""

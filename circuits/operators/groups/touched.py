@@ -19,7 +19,7 @@ import pyarrow as pa
 from dbsp.circuits.columns.arrow import concat, int64_array, take
 from dbsp.circuits.columns.equality import equal_rows
 from dbsp.circuits.columns.grouping import group_rows
-from dbsp.circuits.columns.groups import Groups, groups_of
+from dbsp.circuits.columns.groups import Groups
 from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.columns.sorting import SortKey, sort_rows
 from dbsp.circuits.traces.batch import Batch
@@ -54,14 +54,13 @@ class Touched:
 
 
 def touched_groups(
-    integral: Integral, keys: Sequence[int], order: Sequence[SortKey] = (), seed: int = 0
+    integral: Integral, groups: Groups, keys: Sequence[int], order: Sequence[SortKey] = (), seed: int = 0
 ) -> Touched:
     """integral: an Integrate node's, placed by the `keys` columns or some of them, without accumulators.
 
-    keys: the columns that make a group; none: one group.
+    groups: of its delta, by the columns `keys`.
     """
     delta = integral.delta
-    groups = groups_of(delta.rows, keys, seed)
     found = integral.find(groups.keys, delta.keys[groups.first], tuple(keys), whole_key=False)
     before = [(wanted, batch.take(there)) for wanted, batch, there in found]
     changes = (groups.owner, delta)

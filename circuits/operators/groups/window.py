@@ -10,13 +10,16 @@ frames for functions that list a frame's values (`windows/values.py`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import int64_array
 from dbsp.circuits.columns.forms.json_text import described
+from dbsp.circuits.columns.groups import groups_of
 from dbsp.circuits.columns.ranges import expand_ranges
 from dbsp.circuits.columns.sorting import SortKey, sort_rows
 from dbsp.circuits.errors import EvaluationError
@@ -27,7 +30,7 @@ from dbsp.circuits.operators.groups.nearby import touched_nearby
 from dbsp.circuits.operators.groups.touched import Touched, difference, touched_groups
 from dbsp.circuits.operators.groups.windows.calls import WindowFunction
 from dbsp.circuits.operators.groups.windows.functions import FUNCTIONS, evaluate_window
-from dbsp.circuits.operators.groups.windows.near import sight
+from dbsp.circuits.operators.groups.windows.near import Sight, sight
 from dbsp.circuits.operators.groups.windows.partitions import Partitions
 from dbsp.circuits.operators.groups.windows.rolling import reach
 from dbsp.circuits.operators.groups.windows.values import is_gathered
@@ -56,13 +59,15 @@ class Window(Reader):
     @property
     def cost(self) -> str:
         listed = dict.fromkeys(call.text or call.function for call in self.functions if is_gathered(call))
-        read = "rows near the changed ones" if self.sees_near else "touched partitions"
+        read = "rows near the changed ones" if self.sight is not None else "touched partitions"
         return "; ".join([read, *(f"every row's frame for {text}" for text in listed)])
 
-    @property
-    def sees_near(self) -> bool:
-        """Whether a change shows in rows near it alone: of a trace by the functions' order they are found."""
-        return sight(self.functions) is not None
+    @cached_property
+    def sight(self) -> Sight | None:
+        """How far the functions see, if a change shows in rows near it alone: in a trace by their order those
+        are found.
+        """
+        return sight(self.functions)
 
     def schema(self, *inputs: pa.Schema) -> pa.Schema:
         computed = [pa.field(f"w{i}", function.type) for i, function in enumerate(self.functions)]
@@ -74,21 +79,18 @@ class Window(Reader):
         schema = self.schema(integral.layout.schema)
         if not len(integral.delta):
             return ZSet.empty(schema)
-        near = self._near(integral, context.seed)
-        if near is not None:
-            try:
-                return self._change(near, schema, context.seed)
-            except EvaluationError:
-                pass  # which may be of a row whose frame is cut, and whose value isn't put out
-        whole = touched_groups(integral, self.partition, self.functions[0].order, context.seed)
-        return self._change(whole, schema, context.seed)
+        groups = groups_of(integral.delta.rows, self.partition, context.seed)
+        given = integral, groups, self.partition, self.functions[0].order
+        if self.sight is not None and self._is_in_order(integral):
+            near = touched_nearby(*given, self.sight, context.seed)
+            # an error may be of a row whose frame is cut, and whose value isn't put out
+            with suppress(EvaluationError):
+                if near is not None:
+                    return self._change(near, schema, context.seed)
+        return self._change(touched_groups(*given, context.seed), schema, context.seed)
 
-    def _near(self, integral: Integral, seed: int) -> Touched | None:
-        """The rows near the changed ones; None: all of the touched partitions are to be listed."""
-        order, seen = self.functions[0].order, sight(self.functions)
-        if seen is None or integral.layout.order != order[0].column:
-            return None
-        return touched_nearby(integral, self.partition, order, seen, seed)
+    def _is_in_order(self, integral: Integral) -> bool:
+        return integral.layout.order == self.functions[0].order[0].column
 
     def _change(self, touched: Touched, schema: pa.Schema, seed: int) -> ZSet:
         """What the functions' values of these rows become, less what they were."""

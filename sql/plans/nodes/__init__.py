@@ -39,12 +39,27 @@ __all__ = [
     "Window",
 ]
 
-_HOME = {name: name.lower() for name in ("Aggregate", "Filter", "Join", "Levels", "Project", "Top", "Window")}
-_HOME |= {"ArrivalJoin": "arrival_join", "AsOf": "as_of"}
-_HOME |= dict.fromkeys(["TemporalFilter", "TimedProjection"], "clock")
-_HOME |= dict.fromkeys(["Expand", "Generate"], "expand")
-_HOME |= dict.fromkeys(["Scan", "Values"], "leaves")
-_HOME |= dict.fromkeys(["Distinct", "SetOperation", "Union"], "sets")
+# the module of each
+_HOME = {
+    "Aggregate": "aggregate",
+    "ArrivalJoin": "arrival_join",
+    "AsOf": "as_of",
+    "Distinct": "sets",
+    "Expand": "expand",
+    "Filter": "filter",
+    "Generate": "expand",
+    "Join": "join",
+    "Levels": "levels",
+    "Project": "project",
+    "Scan": "leaves",
+    "SetOperation": "sets",
+    "TemporalFilter": "clock",
+    "TimedProjection": "clock",
+    "Top": "top",
+    "Union": "sets",
+    "Values": "leaves",
+    "Window": "window",
+}
 
 
 def __getattr__(name: str) -> object:

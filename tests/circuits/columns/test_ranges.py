@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.circuits.columns.ranges import expand_in_blocks, expand_lengths, expand_ranges, joined
+from dbsp.circuits.columns.ranges import expand_in_blocks, expand_lengths, expand_ranges
 
 ranges = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 4)), max_size=8)
 ones = st.lists(st.tuples(st.integers(0, 5), st.just(1)), max_size=8)
@@ -46,11 +46,3 @@ def test_as_many_pairs_as_ranges(start: list[int], stop: list[int]) -> None:
     owner, there = expand_ranges(np.array(start), np.array(stop))
     pairs = [(i, j) for i, (a, b) in enumerate(zip(start, stop, strict=True)) for j in range(a, b)]
     assert list(zip(owner.tolist(), there.tolist(), strict=True)) == pairs
-
-
-@given(ranges)
-def test_the_union_of_ranges(drawn: list[tuple[int, int]]) -> None:
-    first, last = joined(*arrays(drawn))
-    _, listed = expand_ranges(first, last)
-    assert listed.tolist() == sorted({i for x, length in drawn for i in range(x, x + length)})
-    assert (first[1:] > last[:-1]).all()

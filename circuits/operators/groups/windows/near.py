@@ -78,19 +78,15 @@ def _distance(edge: Edge) -> int | None:
     """From the row's own place, or value."""
     if not isinstance(edge, Call):
         return edge if isinstance(edge, int) else None
-    value, amount = edge.arguments
+    _, amount = edge.arguments
     if not isinstance(amount, Literal):
         return None
-    if pt.is_timestamp(value.type) and isinstance(amount.value, timedelta) and not _is_of_months(edge):
+    if edge.function == "timestamp_add_interval" and isinstance(amount.value, timedelta):
         # days are the zone's, which may be some hours longer, or leave one out
         slack = 2 * _DAY if abs(amount.value) >= _DAY else timedelta()
         return (amount.value + (slack if amount.value > timedelta() else -slack)) // _MICROSECOND
-    is_whole = pt.is_date(value.type) or pt.is_signed_integer(value.type)
-    return amount.value if is_whole and type(amount.value) is int and not _is_of_months(edge) else None
-
-
-def _is_of_months(edge: Call) -> bool:
-    return "_ym_" in edge.function
+    is_whole = edge.function in ("add", "date_add") and pt.is_signed_integer(amount.type)
+    return amount.value if is_whole and isinstance(amount.value, int) else None
 
 
 # whatever their frame

@@ -16,7 +16,7 @@ from dbsp.circuits.operators.groups import nearby as module
 from dbsp.circuits.operators.groups.nearby import Near, nearby
 from dbsp.circuits.operators.groups.touched import each_once
 from dbsp.circuits.traces.batch import Batch
-from dbsp.circuits.traces.layout import HIGH, Layout
+from dbsp.circuits.traces.layout import Layout
 from dbsp.circuits.traces.trace import as_runs
 from dbsp.circuits.traces.zset import ZSet
 from tests.laws.operators_laws import hash_seeds
@@ -61,7 +61,7 @@ def test_what_is_near_is_there_as_it_is(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_WORTH", 0)
         near = Near(first, last, groups.owner, before, after)
-        found = nearby(runs, groups, (0,), groups.hashes & HIGH, near)
+        found = nearby(runs, groups, (0,), near)
     if found is None:  # nothing is there, or hashes begin alike
         return
     owner, rows = each_once(LAYOUT, found)
@@ -86,8 +86,8 @@ def test_of_few_rows_all_are_read() -> None:
     asking = zset({(0, 7): 1}).rows
     groups, key = groups_of(asking, (0,)), LAYOUT.sort_keys(asking, 0)
     near = Near(key, key, groups.owner, 1, 1)
-    assert nearby(as_runs(run), groups, (0,), key & HIGH, near) is None
+    assert nearby(as_runs(run), groups, (0,), near) is None
     run = Batch.build(LAYOUT, zset({(0, x): 1 for x in range(200)}), 0)
-    found = nearby(as_runs(run), groups, (0,), key & HIGH, near)
+    found = nearby(as_runs(run), groups, (0,), near)
     assert found is not None
     assert sum(len(batch) for _, batch in found) == 3

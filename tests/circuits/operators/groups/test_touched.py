@@ -9,6 +9,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dbsp.circuits.columns.groups import groups_of
 from dbsp.circuits.columns.sorting import SortKey
 from dbsp.circuits.operators.groups.touched import touched_groups
 from dbsp.circuits.traces.batch import Batch
@@ -45,7 +46,10 @@ def test_both_sides_of_the_groups_of_a_delta(case: Any) -> None:
     keys, seed, layout, parts, delta = case
     batches = tuple(built(layout, part, seed) for part in parts)
     integral = Integral(layout, as_runs(*batches), built(layout, delta, seed))
-    touched = touched_groups(integral, tuple(range(keys)), (SortKey(len(layout.schema) - 1),), seed)
+    by = tuple(range(keys))
+    touched = touched_groups(
+        integral, groups_of(integral.delta.rows, by, seed), by, (SortKey(len(layout.schema) - 1),), seed
+    )
     groups = {row[1 : 1 + keys] for row in naive_of(integral.zset)}
     before = plus(*(naive_of(batch.zset) for batch in batches))
     after = plus(before, naive_of(integral.zset))
@@ -71,9 +75,8 @@ def test_only_touched_groups_are_read() -> None:
     ones = np.ones(5000, np.int64)
     held = Batch.build(layout, ZSet(pa.RecordBatch.from_arrays(numbers, schema=schema), ones), 0)
     delta = ZSet(pa.RecordBatch.from_arrays([pa.array([7]), pa.array([2007])], schema=schema), -ones[:1])
-    touched = touched_groups(
-        Integral(layout, as_runs(held), Batch.build(layout, delta, 0)), (0,), (SortKey(1, True),)
-    )
+    integral = Integral(layout, as_runs(held), Batch.build(layout, delta, 0))
+    touched = touched_groups(integral, groups_of(delta.rows, (0,)), (0,), (SortKey(1, True),))
     assert touched.rows.column(1).to_pylist() == [4007, 3007, 2007, 1007, 7]
     assert touched.before.tolist() == [1, 1, 1, 1, 1]
     assert touched.after.tolist() == [1, 1, 0, 1, 1]
