@@ -9,6 +9,8 @@ A limb holds the sum of 2³¹ rows before it could overflow.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pyarrow as pa
 
@@ -144,21 +146,36 @@ def join_doubles(owner: np.ndarray, index: np.ndarray, limb: np.ndarray, count: 
     return _with_specials(sums, specials)
 
 
-def sum_ranges(values: np.ndarray, start: np.ndarray, stop: np.ndarray) -> np.ndarray:
+def sum_ranges(
+    values: np.ndarray, start: np.ndarray, stop: np.ndarray, added: Mapping[int, np.ndarray] | None = None
+) -> np.ndarray:
     """float64[m]: for each range the nearest double of the exact sum of values[start:stop].
 
-    Cost: O(n + m) for each limb that the values span.
+    added: further limbs of each range, int64[m], by their index. Cost: O(n + m) for each limb that the values
+    span.
     """
-    count = len(values) + 1
+    count, added = len(values) + 1, added or {}
     at, index, limb = split_doubles(values)
     specials, (owner, index, limb) = _specials(at + 1, index, limb, count)
     specials = np.cumsum(specials, axis=1)
+    specials = specials[:, stop] - specials[:, start]
+    further = [number for number in added if number >= 0]
+    for number in added.keys() - further:
+        specials[-1 - number] += added[number]
+    nothing = np.zeros(len(further), np.int64)
+    owner, index, limb = (
+        np.concatenate(both)
+        for both in ((owner, nothing), (index, np.array(further, np.int64)), (limb, nothing))
+    )
     sums = np.zeros(len(start))
     if len(index):
         dense, lowest = _dense(owner, index, limb, count)
         np.cumsum(dense, axis=1, out=dense)
-        sums = _rounded(dense[:, stop] - dense[:, start], lowest, _BIAS)
-    return _with_specials(sums, specials[:, stop] - specials[:, start])
+        limbs = dense[:, stop] - dense[:, start]
+        for number in further:
+            limbs[number - lowest] += added[number]
+        sums = _rounded(limbs, lowest, _BIAS)
+    return _with_specials(sums, specials)
 
 
 def dense_sums(

@@ -105,8 +105,8 @@ class Operator(ABC):
         'linear': O(d); 'lookup': O(d log n) in a trace of n rows, plus the rows put out; 'touched groups':
         what is kept of each group in the delta, a row of accumulators or all its values; 'touched
         partitions': all rows of each partition in the delta, or its first few; 'rows near the changed ones',
-        'sessions near the changed rows': of such a partition; 'every row's frame for f': for each of those
-        rows all rows that f is computed of.
+        'rows from the first changed one on', 'sessions near the changed rows': of such a
+        partition; 'every row's frame for f': for each of those rows all rows that f is computed of.
         """
 
     @property

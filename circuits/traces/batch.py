@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Hashable, Set
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -55,6 +56,11 @@ class Batch:
     def last(self) -> int:
         """The greatest sort key."""
         return int(self.keys[-1])
+
+    @cached_property
+    def sums(self) -> dict[Hashable, Any]:
+        """What was summed up of its rows, for who asks again: `range_sums.py`."""
+        return {}
 
     @cached_property
     def plain(self) -> list[np.ndarray | None]:

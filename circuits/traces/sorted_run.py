@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import every, positions_of, take_values
 from dbsp.circuits.columns.narrow.column import numbers_at, of_numbers
+from dbsp.circuits.columns.ranges import expand_ranges
 from dbsp.circuits.traces.batch import Batch
 
 # batch by batch, positions in it
@@ -103,6 +104,19 @@ class SortedRun:
             return None, [(self.batches[0], positions)]
         order = None if _ascending(positions) else np.argsort(positions)
         return order, self._shares(positions if order is None else positions[order])
+
+    def cut(
+        self, start: np.ndarray, stop: np.ndarray
+    ) -> Iterator[tuple[Batch, np.ndarray, np.ndarray, np.ndarray]]:
+        """Half-open ranges of positions, batch by batch: (batch, which of them, start and stop in it)."""
+        bases = self._bases
+        first = bases.searchsorted(start, "right") - 1
+        owner, within = expand_ranges(first, np.where(start < stop, bases.searchsorted(stop, "left"), first))
+        order = within.argsort(kind="stable")
+        for b, i, j in _groups(within[order]):
+            of = owner[order[i:j]]
+            begin, end = np.maximum(start[of], bases[b]), np.minimum(stop[of], bases[b + 1])
+            yield self.batches[b], of, begin - bases[b], end - bases[b]
 
     def _search(self, keys: np.ndarray, side: str) -> np.ndarray:
         """Where keys belong."""

@@ -22,9 +22,11 @@ from dbsp.circuits.columns.order_codes import from_order_bits, order_bits, order
 from dbsp.circuits.columns.ranges import expand_ranges
 from dbsp.circuits.columns.sorting import SortKey
 from dbsp.circuits.operators.groups.touched import Owned, Touched, list_rows
+from dbsp.circuits.operators.groups.windows.heads import Heads, heads_of
 from dbsp.circuits.operators.groups.windows.near import Sight
 from dbsp.circuits.traces.batch import Batch
 from dbsp.circuits.traces.layout import HIGH, LOW, of_placement, with_low
+from dbsp.circuits.traces.range_sums import Ranges
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral, disjoint
 
@@ -46,10 +48,27 @@ class Near:
     after: int
 
 
-def nearby(
-    runs: Sequence[SortedRun], groups: Groups, columns: Sequence[int], near: Near
-) -> list[Owned] | None:
-    """The rows of some groups near some keys, run by run; others of the groups may be among them.
+@dataclass(frozen=True, eq=False)
+class Found:
+    """rows: run by run; of range i all rows of its group with least[i] <= key <= most[i]. groups: where each
+    run has the group of each range: (run, start, stop), start <= position < stop.
+    """
+
+    rows: list[Owned]
+    least: np.ndarray
+    most: np.ndarray
+    groups: list[Ranges]
+
+    def in_front(self, descending: bool) -> list[Ranges]:
+        """Where each run has the rest of each range's group, in front of its rows."""
+        listed = [run.ranges(self.least, self.most) for run, _, _ in self.groups]
+        if descending:
+            return [(run, own[1], stop) for (run, _, stop), own in zip(self.groups, listed, strict=True)]
+        return [(run, start, own[0]) for (run, start, _), own in zip(self.groups, listed, strict=True)]
+
+
+def nearby(runs: Sequence[SortedRun], groups: Groups, columns: Sequence[int], near: Near) -> Found | None:
+    """The rows of some groups near some keys; others of the groups may be among them.
 
     runs: placed by the groups' keys, which are their `columns`. None: all rows of the groups are to be read,
     since they are few, or the hashes of two groups' keys begin alike.
@@ -59,22 +78,25 @@ def nearby(
         return None
     high = groups.hashes & HIGH
     within = [_InRun(run, high, near) for run in runs]
-    if sum(one.rows for one in within) <= few or (high[1:] == high[:-1]).any():
+    rows, listed = sum(one.rows for one in within), sum(one.listed for one in within)
+    if rows <= few or 4 * rows < _WORTH * listed or (high[1:] == high[:-1]).any():
         return None
+    batches, least, most = _around(within, near)
     found = []
-    for batch in _around(within, near):
+    for batch in batches:
         owner = high.searchsorted(batch.keys & HIGH)
         own = [batch.column(i) for i in columns]
         if not every(equal_rows(groups.keys, owner, own, np.arange(len(batch)))):
             return None
         found.append((owner, batch))
-    return found
+    return Found(found, least, most, [(one.run, one.first, one.last) for one in within])
 
 
 def touched_nearby(
     integral: Integral, groups: Groups, keys: Sequence[int], order: Sequence[SortKey], seen: Sight, seed: int
-) -> Touched | None:
-    """`touched_groups`, but only of rows near those that change: as far as is seen, before and after each.
+) -> tuple[Touched, Heads | None] | None:
+    """`touched_groups`, but only of rows near those that change: as far as is seen, before and after each;
+    and what is in front of them, if they see that.
 
     integral: placed by all of `keys`, ordered by the first column of `order`. None: all rows of the groups
     are to be listed.
@@ -86,11 +108,33 @@ def touched_nearby(
         values = delta.rows.column(order[0].column).take(int64_array(first))
         least, most = (_moved(changed, values, far) for far in (-seen.values, seen.values))
     near = Near(least, most, groups.owner[first], seen.places, seen.places)
-    before = nearby(integral.before, groups, keys, near)
-    if before is None:
+    if seen.onward:
+        near = _onward(near, groups, order[0].descending)
+    found = nearby(integral.before, groups, keys, near)
+    if found is None:
         return None
+    heads = None
+    if seen.onward:
+        heads = heads_of(found.in_front(order[0].descending), groups, keys)
+        if heads is None:
+            return None
     changes = groups.owner, delta
-    return list_rows(integral.layout, groups.keys, len(groups.first), before, changes, order, seed)
+    count = len(groups.first)
+    return list_rows(integral.layout, groups.keys, count, found.rows, changes, order, seed), heads
+
+
+def _onward(near: Near, groups: Groups, descending: bool) -> Near:
+    """From the first of each group's ranges to the end of the group, in the order, which may be the trace's
+    backwards.
+    """
+    start, end = of_placement(groups.hashes)
+    if descending:
+        last = start.copy()
+        np.maximum.at(last, near.owner, near.last)
+        return Near(start, last, np.arange(len(last)), 0, near.after)
+    first = end.copy()
+    np.minimum.at(first, near.owner, near.first)
+    return Near(first, end, np.arange(len(first)), near.before, 0)
 
 
 def _moved(keys: np.ndarray, values: pa.Array, far: int) -> np.ndarray:
@@ -114,6 +158,12 @@ class _InRun:
         self.first, self.last = first[near.owner], last[near.owner]
         self._near = near
 
+    @property
+    def listed(self) -> int:
+        """Rows of the ranges, some of them in several."""
+        start, stop = self._own
+        return int(np.sum(stop - start))
+
     @cached_property
     def _own(self) -> tuple[np.ndarray, np.ndarray]:
         return self.run.ranges(self._near.first, self._near.last)
@@ -124,8 +174,10 @@ class _InRun:
         return np.maximum(self.first, start - before), np.minimum(self.last, stop + after)
 
 
-def _around(runs: list[_InRun], near: Near) -> list[Batch]:
-    """Of every run the rows of the ranges, and as many around them as all runs together need, each once."""
+def _around(runs: list[_InRun], near: Near) -> tuple[list[Batch], np.ndarray, np.ndarray]:
+    """(of every run the rows of the ranges, and as many around them as all runs together need, each once;
+    the least and the greatest key of those of each range)
+    """
     before, after = (np.full(len(near.first), places) for places in (near.before, near.after))
     while True:
         (least, _), (_, most) = of_placement(near.first), of_placement(near.last)
@@ -142,7 +194,7 @@ def _around(runs: list[_InRun], near: Near) -> list[Batch]:
         few = (least & LOW > 0) & (rows.below(near.first) - rows.below(least) < near.before)
         few_after = (most & LOW < LOW) & (rows.up_to(most) - rows.up_to(near.last) < near.after)
         if not few.any() and not few_after.any():
-            return [batch.take(_inside(batch.keys, least, most)) for batch in found]
+            return [batch.take(_inside(batch.keys, least, most)) for batch in found], least, most
         before[few] *= 4
         after[few_after] *= 4
 

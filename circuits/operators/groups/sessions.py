@@ -93,7 +93,7 @@ class Sessions(Keeper):
         kind, places = self.output.field(self.start).type, (groups.hashes & HIGH)[groups.owner]
         first, last = (places | order_code(from_fixed_values(edge, kind)) for edge in (start, end))
         found = nearby(stored.before, groups, self.partition, Near(first, last, groups.owner, 1, 0))
-        return None if found is None else each_once(stored.layout, found)
+        return None if found is None else each_once(stored.layout, found.rows)
 
     def _within(
         self, stored: Integral, groups: Groups, start: np.ndarray, end: np.ndarray

@@ -3,8 +3,9 @@
     window^Δ(d) = −w(z⁻¹(I)|T) + w(I|T)        T = partitions of d
 
 State: the trace of the input, by partition.  Cost: O(r log r) for the r rows of the touched partitions, or of
-those near the changed ones where the functions see no more (`windows/near.py`), and the lengths of their
-frames for functions that list a frame's values (`windows/values.py`).
+those near the changed ones, or from these on, where the functions see no more, or add up the rest
+(`windows/near.py`), and the lengths of their frames for functions that list a frame's values
+(`windows/values.py`).
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ from dbsp.circuits.operators.groups.nearby import touched_nearby
 from dbsp.circuits.operators.groups.touched import Touched, difference, touched_groups
 from dbsp.circuits.operators.groups.windows.calls import WindowFunction
 from dbsp.circuits.operators.groups.windows.functions import FUNCTIONS, evaluate_window
-from dbsp.circuits.operators.groups.windows.near import Sight, sight
+from dbsp.circuits.operators.groups.windows.heads import Heads
+from dbsp.circuits.operators.groups.windows.near import Sight, read_by, sight
 from dbsp.circuits.operators.groups.windows.partitions import Partitions
 from dbsp.circuits.operators.groups.windows.rolling import reach
 from dbsp.circuits.operators.groups.windows.values import is_gathered
@@ -59,7 +61,7 @@ class Window(Reader):
     @property
     def cost(self) -> str:
         listed = dict.fromkeys(call.text or call.function for call in self.functions if is_gathered(call))
-        read = "rows near the changed ones" if self.sight is not None else "touched partitions"
+        read = read_by(self.sight)
         return "; ".join([read, *(f"every row's frame for {text}" for text in listed)])
 
     @cached_property
@@ -86,20 +88,22 @@ class Window(Reader):
             # an error may be of a row whose frame is cut, and whose value isn't put out
             with suppress(EvaluationError):
                 if near is not None:
-                    return self._change(near, schema, context.seed)
-        return self._change(touched_groups(*given, context.seed), schema, context.seed)
+                    return self._change(*near, schema, context.seed)
+        return self._change(touched_groups(*given, context.seed), None, schema, context.seed)
 
     def _is_in_order(self, integral: Integral) -> bool:
         return integral.layout.order == self.functions[0].order[0].column
 
-    def _change(self, touched: Touched, schema: pa.Schema, seed: int) -> ZSet:
-        """What the functions' values of these rows become, less what they were."""
+    def _change(self, touched: Touched, heads: Heads | None, schema: pa.Schema, seed: int) -> ZSet:
+        """What the functions' values of these rows become, less what they were. heads: of their partitions,
+        the same on both sides.
+        """
         orders = list(dict.fromkeys(function.order for function in self.functions))
         sorted_ = {orders[0]: (np.arange(len(touched.group)), touched.peers)}
         for order in orders[1:]:
             sorted_[order] = sort_rows(touched.rows, touched.group, order)
         before, after = (
-            (np.repeat(np.arange(len(w)), w), self._values(touched, w, sorted_))
+            (np.repeat(np.arange(len(w)), w), self._values(touched, heads, w, sorted_))
             for w in (touched.before, touched.after)
         )
         return difference(schema, touched.rows, before, after, seed)
@@ -107,6 +111,7 @@ class Window(Reader):
     def _values(
         self,
         touched: Touched,
+        heads: Heads | None,
         weights: np.ndarray,
         sorted_: dict[tuple[SortKey, ...], tuple[np.ndarray, np.ndarray]],
     ) -> list[pa.Array]:
@@ -120,6 +125,7 @@ class Window(Reader):
                 np.repeat(touched.group[positions], copies),
                 np.repeat(peers, copies),
                 order,
+                heads,
             )
             back = _inverse(positions, weights, copies)
             for i, function in enumerate(self.functions):

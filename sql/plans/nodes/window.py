@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Expression, remap
-from dbsp.circuits.operators.groups.windows.near import sight
+from dbsp.circuits.operators.groups.windows.near import read_by, sight
 from dbsp.circuits.progress.bounds import of_groups
 from dbsp.sql.plans.calls import Change, WindowCall
 from dbsp.sql.plans.families import OneInput
@@ -90,7 +90,7 @@ class Window(OneInput):
 
     @property
     def cost(self) -> str:
-        return "touched partitions" if sight(self.calls) is None else "rows near the changed ones"
+        return read_by(sight(self.calls))
 
     @property
     def spelled(self) -> str:

@@ -28,7 +28,9 @@ from dbsp.circuits.operators.groups.windows.moving import (
     lists,
     total,
 )
+from dbsp.circuits.operators.groups.windows.near import is_running
 from dbsp.circuits.operators.groups.windows.partitions import Partitions, Runs
+from dbsp.circuits.operators.groups.windows.parts import Ahead
 from dbsp.circuits.operators.groups.windows.values import of_values
 
 Function = Callable[[WindowFunction, Partitions], pa.Array]
@@ -42,11 +44,11 @@ def evaluate_window(call: WindowFunction, rows: Partitions) -> pa.Array:
 
 
 def _row_number(call: WindowFunction, rows: Partitions) -> pa.Array:
-    return pa.array(rows.position - rows.whole[0] + 1)
+    return pa.array(rows.position - rows.whole[0] + rows.skipped + 1)
 
 
 def _rank(call: WindowFunction, rows: Partitions) -> pa.Array:
-    return pa.array(_place_of_peers(rows) + 1)
+    return pa.array(_place_of_peers(rows) + rows.skipped + 1)
 
 
 def _place_of_peers(rows: Partitions) -> np.ndarray:
@@ -163,8 +165,15 @@ def _picked(
 def _count(call: WindowFunction, rows: Partitions) -> pa.Array:
     frame = bounds(call.frame, rows)
     if not call.arguments:
-        return pa.array(frame[1] - frame[0])
-    return pa.array(counts(rows.column(call.arguments[0]), frame))
+        return pa.array(frame[1] - frame[0] + (rows.skipped if is_running(call) else 0))
+    return pa.array(counts(rows.column(call.arguments[0]), frame, _ahead(call, rows)))
+
+
+def _ahead(call: WindowFunction, rows: Partitions) -> Ahead | None:
+    """What its frames have beyond the rows that are there."""
+    if not is_running(call):
+        return None
+    return rows.ahead(call.arguments[0], summed=call.function != "count")
 
 
 def _collect_list(call: WindowFunction, rows: Partitions) -> pa.Array:
@@ -183,6 +192,12 @@ def _by(call: WindowFunction, rows: Partitions) -> pa.Array:
     return beside_extreme(call, ordering, value, bounds(call.frame, rows))
 
 
+def _adding(f: Callable[[WindowFunction, pa.Array, Runs, Ahead | None], pa.Array]) -> Function:
+    return lambda call, rows: f(
+        call, rows.column(call.arguments[0]), bounds(call.frame, rows), _ahead(call, rows)
+    )
+
+
 def _over(f: Callable[[WindowFunction, pa.Array, Runs], pa.Array]) -> Function:
     return lambda call, rows: f(call, rows.column(call.arguments[0]), bounds(call.frame, rows))
 
@@ -199,8 +214,8 @@ FUNCTIONS: dict[str, Function] = {
     "last": _last_value,
     "nth_value": _nth_value,
     "count": _count,
-    "sum": _over(total),
-    "avg": _over(average),
+    "sum": _adding(total),
+    "avg": _adding(average),
     "min": _over(extreme),
     "max": _over(extreme),
     "max_by": _by,

@@ -14,39 +14,40 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from dbsp.circuits.columns.arrow import fixed_values, int64_array, validity
-from dbsp.circuits.columns.exact_sums import split_decimal, split_int64, sum_ranges
+from dbsp.circuits.columns.exact_sums import sum_ranges
 from dbsp.circuits.columns.order_codes import from_order_bits, has_order_bits, order_bits
 from dbsp.circuits.columns.ranges import expand_ranges
 from dbsp.circuits.columns.sorting import dense_ranks, sort_keys
 from dbsp.circuits.operators.groups.aggregates.sums import Fitting, averages, require_fitting, sums
 from dbsp.circuits.operators.groups.windows.calls import WindowFunction
 from dbsp.circuits.operators.groups.windows.partitions import Runs
+from dbsp.circuits.operators.groups.windows.parts import COUNT, Ahead, digits, doubles
 
 
-def counts(array: pa.Array, frame: Runs) -> np.ndarray:
-    """int64[n]: values that aren't NULL in each frame."""
+def counts(array: pa.Array, frame: Runs, ahead: Ahead | None = None) -> np.ndarray:
+    """int64[n]: values that aren't NULL in each frame, and ahead of it."""
     start, stop = frame
-    if not array.null_count:
+    if ahead is None and not array.null_count:
         return stop - start
-    return _between(validity(array).astype(np.int64), frame)
+    return _between(validity(array).astype(np.int64), frame) + (0 if ahead is None else ahead.of(COUNT))
 
 
-def total(call: WindowFunction, array: pa.Array, frame: Runs) -> pa.Array:
+def total(call: WindowFunction, array: pa.Array, frame: Runs, ahead: Ahead | None = None) -> pa.Array:
     """sum: NULL without values. Raises EvaluationError where one is out of range."""
-    valid = counts(array, frame) > 0
+    valid = counts(array, frame, ahead) > 0
     if pt.is_floating(array.type):
-        return pa.array(_doubles(array, frame), mask=~valid)
-    return _fitting(call, sums(_digits(array, frame), valid, call.type), valid)
+        return pa.array(_doubles(array, frame, ahead), mask=~valid)
+    return _fitting(call, sums(_digits(array, frame, ahead), valid, call.type), valid)
 
 
-def average(call: WindowFunction, array: pa.Array, frame: Runs) -> pa.Array:
+def average(call: WindowFunction, array: pa.Array, frame: Runs, ahead: Ahead | None = None) -> pa.Array:
     """avg: NULL without values. Raises EvaluationError where one is out of range."""
-    there = counts(array, frame)
+    there = counts(array, frame, ahead)
     valid = there > 0
     if pt.is_floating(array.type):
-        return pa.array(_doubles(array, frame) / np.where(valid, there, 1), mask=~valid)
+        return pa.array(_doubles(array, frame, ahead) / np.where(valid, there, 1), mask=~valid)
     scale = call.type.scale - array.type.scale if pt.is_decimal(call.type) else 0
-    return _fitting(call, averages(_digits(array, frame), there, scale, valid, call.type), valid)
+    return _fitting(call, averages(_digits(array, frame, ahead), there, scale, valid, call.type), valid)
 
 
 def _fitting(call: WindowFunction, found: Fitting, valid: np.ndarray) -> pa.Array:
@@ -56,20 +57,16 @@ def _fitting(call: WindowFunction, found: Fitting, valid: np.ndarray) -> pa.Arra
     return results
 
 
-def _doubles(array: pa.Array, frame: Runs) -> np.ndarray:
-    return sum_ranges(np.where(validity(array), fixed_values(array), 0).astype(np.float64), *frame)
+def _doubles(array: pa.Array, frame: Runs, ahead: Ahead | None) -> np.ndarray:
+    return sum_ranges(doubles(array), *frame, None if ahead is None else ahead.limbs)
 
 
-def _digits(array: pa.Array, frame: Runs) -> np.ndarray:
-    """int64[L, n]: the exact sum of each frame's integers or decimals; NULL adds 0."""
-    known = validity(array)
-    values = (
-        split_decimal(array)
-        if pt.is_decimal(array.type)
-        else split_int64(fixed_values(array).astype(np.int64))
-    )
-    parts = values if known.all() else [np.where(known, part, 0) for part in values]
-    return np.stack([_between(part, frame) for part in parts])
+def _digits(array: pa.Array, frame: Runs, ahead: Ahead | None) -> np.ndarray:
+    """int64[L, n]: the exact sum of each frame's integers or decimals, and of what is ahead of it."""
+    found = [_between(part, frame) for part in digits(array)]
+    if ahead is not None:
+        found = [part + ahead.of(number) for number, part in enumerate(found)]
+    return np.stack(found)
 
 
 def extreme(call: WindowFunction, array: pa.Array, frame: Runs) -> pa.Array:

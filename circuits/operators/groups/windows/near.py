@@ -8,6 +8,9 @@ With frames from l before a row to u after it, in places (ROWS) or in values (RA
 So what lies as far as T before and after each changed row is all that has to be listed, on either side of the
 step: of a row that goes, T more beyond it take its place. What lies further out may be listed or not, as long
 as both sides have the same of it: it sees no change, and is put out on neither side.
+
+A running sum, or a row's number, sees all that is before it, and changes wherever a change is before it. So
+all rows are listed from T before the first change on. What is in front of them is added up (`heads.py`).
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from typing import Protocol
 import pyarrow.types as pt
 
 from dbsp.circuits.expressions.nodes import Call, Literal
-from dbsp.circuits.operators.groups.windows.calls import Edge, Frame
+from dbsp.circuits.operators.groups.windows.calls import Edge, Frame, Gathered
 
 _DAY = timedelta(days=1)
 _MICROSECOND = timedelta(microseconds=1)
@@ -39,38 +42,69 @@ class Seeing(Protocol):
     def number(self) -> int: ...
     @property
     def ignore_nulls(self) -> bool: ...
+    @property
+    def values(self) -> Gathered | None: ...
 
 
 @dataclass(frozen=True)
 class Sight:
-    """T: so many places, or so much of the only column of the order: of times microseconds, of dates days."""
+    """T: so many places, and so much of the only column of the order: of times microseconds, of dates days.
+    onward: and all before.
+    """
 
     places: int = 0
     values: int = 0
+    onward: bool = False
 
 
 def sight(functions: Sequence[Seeing]) -> Sight | None:
-    """None where some function sees all of a side, or it isn't known how far by value."""
-    orders = {function.order for function in functions}
-    by_rows = {function.frame.rows for function in functions}
-    if len(orders) != 1 or len(by_rows) != 1 or not functions[0].order:
+    """None where some function sees all of a side, of which no sum is made, or it isn't known how far it
+    sees by value.
+    """
+    if len({function.order for function in functions}) != 1 or not functions[0].order:
         return None
-    before, after = 0, 0
+    places, values = (0, 0), (0, 0)
     for function in functions:
         seen = _seen(function)
         if seen is None:
             return None
-        before, after = max(before, *(-edge for edge in seen)), max(after, *seen)
-    return Sight(places=before + after) if by_rows == {True} else Sight(values=before + after)
+        if function.function in _BY_PLACE or function.frame.rows:
+            places = _further(places, seen)
+        else:
+            values = _further(values, seen)
+    return Sight(sum(places), sum(values), any(map(is_running, functions)))
+
+
+def _further(far: tuple[int, int], seen: tuple[int, int]) -> tuple[int, int]:
+    """How far before the own row, and behind it."""
+    return max(far[0], *(-edge for edge in seen)), max(far[1], *seen)
+
+
+def read_by(seen: Sight | None) -> str:
+    """What of a partition a step lists, in words."""
+    if seen is None:
+        return "touched partitions"
+    return "rows from the first changed one on" if seen.onward else "rows near the changed ones"
+
+
+def is_running(function: Seeing) -> bool:
+    """Whether it sees all before, and adds it up."""
+    if function.function in _NUMBERS:
+        return True
+    from_start = function.frame.lower is None and function.values is None
+    return from_start and function.function in ("count", "sum", "avg")
 
 
 def _seen(function: Seeing) -> tuple[int, int] | None:
-    """The first and the last place, or value, that it sees, from the row's own."""
+    """The first and the last place, or value, that it sees, from the row's own; of a running one the last."""
     if function.function == "lead":
         return None if function.ignore_nulls else (function.number, function.number)
+    if function.function in _NUMBERS:
+        return (0, 0)
     if function.function in _OF_PARTITIONS:
         return None
-    lower, upper = (_distance(edge) for edge in (function.frame.lower, function.frame.upper))
+    upper = _distance(function.frame.upper)
+    lower = upper if is_running(function) else _distance(function.frame.lower)
     return None if lower is None or upper is None else (lower, upper)
 
 
@@ -90,4 +124,6 @@ def _distance(edge: Edge) -> int | None:
 
 
 # whatever their frame
-_OF_PARTITIONS = frozenset({"row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile"})
+_NUMBERS = frozenset({"row_number", "rank"})
+_BY_PLACE = _NUMBERS | {"lead"}
+_OF_PARTITIONS = frozenset({"dense_rank", "percent_rank", "cume_dist", "ntile"})

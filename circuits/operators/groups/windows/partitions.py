@@ -11,6 +11,8 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import int64_array
 from dbsp.circuits.columns.sorting import SortKey
+from dbsp.circuits.operators.groups.windows.heads import Heads
+from dbsp.circuits.operators.groups.windows.parts import Ahead, Parts
 
 Runs = tuple[np.ndarray, np.ndarray]
 
@@ -19,7 +21,7 @@ Runs = tuple[np.ndarray, np.ndarray]
 class Partitions:
     """distinct: rows that may occur several times. row: int64[n], which of them each row is, in order: by
     partition, then by `order`. partition, peer: int64[n], ascending: equal for rows of one partition; for
-    rows of it that the order doesn't tell apart.
+    rows of it that the order doesn't tell apart. heads: what partitions have in front of these rows.
     """
 
     distinct: pa.RecordBatch
@@ -27,6 +29,7 @@ class Partitions:
     partition: np.ndarray
     peer: np.ndarray
     order: Sequence[SortKey]
+    heads: Heads | None = None
 
     def __len__(self) -> int:
         return len(self.row)
@@ -59,6 +62,19 @@ class Partitions:
     def peers(self) -> Runs:
         """(start, stop) of each row's peers."""
         return _runs(self.peer)
+
+    @cached_property
+    def skipped(self) -> np.ndarray | int:
+        """How many rows are in front of those of each row's partition."""
+        if self.heads is None:
+            return 0
+        return np.asarray(self.heads.rows[self.partition])
+
+    def ahead(self, index: int, summed: bool) -> Ahead | None:
+        """How many values the column has in front of each partition's rows, and their sum if `summed`."""
+        if self.heads is None:
+            return None
+        return Ahead(self.partition, self.heads.sums(Parts((index,), summed)))
 
 
 def _runs(ascending: np.ndarray) -> Runs:

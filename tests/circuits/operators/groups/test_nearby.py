@@ -64,7 +64,7 @@ def test_what_is_near_is_there_as_it_is(
         found = nearby(runs, groups, (0,), near)
     if found is None:  # nothing is there, or hashes begin alike
         return
-    owner, rows = each_once(LAYOUT, found)
+    owner, rows = each_once(LAYOUT, found.rows)
     keys = groups.keys[0].to_pylist()
     got = dict(zip(zip(*(c.to_pylist() for c in rows.rows.columns), strict=True), rows.weights, strict=True))
     assert [keys[group] for group in owner] == [k for k, _ in got]
@@ -90,4 +90,4 @@ def test_of_few_rows_all_are_read() -> None:
     run = Batch.build(LAYOUT, zset({(0, x): 1 for x in range(200)}), 0)
     found = nearby(as_runs(run), groups, (0,), near)
     assert found is not None
-    assert sum(len(batch) for _, batch in found) == 3
+    assert sum(len(batch) for _, batch in found.rows) == 3

@@ -31,7 +31,7 @@ def test_costs(spark: object) -> None:
         "Join": "lookup",
         "Distinct": "lookup",
         "Aggregate": "touched groups",
-        "Window": "touched partitions",
+        "Window": "rows from the first changed one on",
     }
     text = explain_program(program, "running", "text")
     assert re.search(r"Window .*\[touched partitions\]\n", text)

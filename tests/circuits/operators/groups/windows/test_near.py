@@ -184,7 +184,12 @@ HOUR, TWO_DAYS = timedelta(hours=1), timedelta(days=2)
         (WindowFunction("lead", pa.int16(), (), (2, 2), number=1), None),
         (total(Frame(True, -5, 2)), Sight(7)),
         (total(Frame(True, -5, -2)), Sight(5)),
-        (total(Frame(True, None, 0)), None),
+        (total(Frame(True, None, 0)), Sight(onward=True)),
+        (total(Frame(True, None, -3)), Sight(3, onward=True)),
+        (total(Frame(True, 0, None)), None),
+        (total(Frame(False, None, 0)), Sight(onward=True)),
+        (total(Frame(False, None, edge(-5))), Sight(values=5, onward=True)),
+        (WindowFunction("max", pa.int16(), (UP,), (2,), Frame(True, None, 0)), None),
         (total(Frame(False, 0, 0)), Sight()),
         (total(Frame(False, edge(-5), edge(2))), Sight(values=7)),
         (total(Frame(False, edge(5, DOWN), edge(2, DOWN))), Sight(values=5)),
@@ -201,7 +206,8 @@ HOUR, TWO_DAYS = timedelta(hours=1), timedelta(days=2)
         ),
         (total(Frame(False, moved("timestamp_add_ym_interval", TIME, -HOUR, DURATION), 0)), None),
         (total(Frame(False, moved("add", pa.float64(), -1.0, pa.float64()), 0)), None),
-        (WindowFunction("row_number", pa.int32(), (UP,)), None),
+        (WindowFunction("row_number", pa.int32(), (UP,)), Sight(onward=True)),
+        (WindowFunction("dense_rank", pa.int32(), (UP,)), None),
         (WindowFunction("ntile", pa.int32(), (UP,), frame=Frame(True, -1, 0), number=2), None),
     ],
 )
@@ -213,7 +219,8 @@ def test_several_see_as_far_as_all_of_them() -> None:
     lag, lead = (CALLS[name][0]((UP,)) for name in ("lag", "lead 2"))
     assert sight((lag, lead)) == Sight(3)
     assert sight((lag, CALLS["lag"][0]((DOWN,)))) is None
-    assert sight((lag, total(Frame(False, edge(-1), 0)))) is None
+    assert sight((lag, total(Frame(False, edge(-2), 0)))) == Sight(1, 2)
+    assert sight((lag, total(Frame(True, None, 2)))) == Sight(3, onward=True)
 
 
 @pytest.mark.parametrize("x", [-(1 << 31), (1 << 31) - 1])
