@@ -34,5 +34,5 @@ def test_costs(spark: object) -> None:
         "Window": "rows from the first changed one on",
     }
     text = explain_program(program, "running", "text")
-    assert re.search(r"Window .*\[touched partitions\]\n", text)
+    assert re.search(r"Window .*\[rows from the first changed one on\]\n", text)
     assert not re.search(r"Filter .*\[", text)
