@@ -32,6 +32,8 @@ QUERIES = {
     "ten largest": "SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY k ORDER BY x DESC, id) AS n "
     "FROM event) WHERE n <= 10",
     "lag": "SELECT id, lag(x) OVER (PARTITION BY k ORDER BY ts, id) AS a FROM event",
+    "last value but NULL": "SELECT id, last_value(nullif(x % 3, 0)) IGNORE NULLS OVER "
+    "(PARTITION BY k ORDER BY ts) AS a FROM event",
     "six rows": "SELECT id, sum(x) OVER (PARTITION BY k ORDER BY ts, id "
     "ROWS BETWEEN 5 PRECEDING AND CURRENT ROW) AS a FROM event",
     "running sum of new rows": "SELECT id, sum(x) OVER (PARTITION BY k ORDER BY ts, id) AS a FROM event",

@@ -38,7 +38,8 @@ _ONE = np.array(1, np.uint64)
 @dataclass(frozen=True, eq=False)
 class Near:
     """Which rows: with sort keys first[i] <= key <= last[i] of the group owner[i], at least `before` more of
-    the group before them, if it has them, and `after` behind.
+    the group before them, if it has them, and `after` behind; and as many whose value isn't NULL of each of
+    the columns `known`.
     """
 
     first: np.ndarray
@@ -46,6 +47,7 @@ class Near:
     owner: np.ndarray
     before: int
     after: int
+    known: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +109,7 @@ def touched_nearby(
     if seen.values:
         values = delta.rows.column(order[0].column).take(int64_array(first))
         least, most = (_moved(changed, values, far) for far in (-seen.values, seen.values))
-    near = Near(least, most, groups.owner[first], seen.places, seen.places)
+    near = Near(least, most, groups.owner[first], seen.places, seen.places, seen.known)
     if seen.onward:
         near = _onward(near, groups, order[0].descending)
     found = nearby(integral.before, groups, keys, near)
@@ -131,10 +133,10 @@ def _onward(near: Near, groups: Groups, descending: bool) -> Near:
     if descending:
         last = start.copy()
         np.maximum.at(last, near.owner, near.last)
-        return Near(start, last, np.arange(len(last)), 0, near.after)
+        return Near(start, last, np.arange(len(last)), 0, near.after, near.known)
     first = end.copy()
     np.minimum.at(first, near.owner, near.first)
-    return Near(first, end, np.arange(len(first)), near.before, 0)
+    return Near(first, end, np.arange(len(first)), near.before, 0, near.known)
 
 
 def _moved(keys: np.ndarray, values: pa.Array, far: int) -> np.ndarray:
@@ -190,9 +192,11 @@ def _around(runs: list[_InRun], near: Near) -> tuple[list[Batch], np.ndarray, np
             most[further] = np.minimum(most[further], one.run.keys(end[further]) - _ONE)
             start, last = disjoint(begin, end - 1)
             found.append(one.run.take(expand_ranges(start, last + 1)[1]))
-        rows = _Counted(found)
-        few = (least & LOW > 0) & (rows.below(near.first) - rows.below(least) < near.before)
-        few_after = (most & LOW < LOW) & (rows.up_to(most) - rows.up_to(near.last) < near.after)
+        counted = [_Counted(found, column) for column in (None, *near.known)]
+        fewest = np.min([rows.below(near.first) - rows.below(least) for rows in counted], axis=0)
+        fewest_after = np.min([rows.up_to(most) - rows.up_to(near.last) for rows in counted], axis=0)
+        few = (least & LOW > 0) & (fewest < near.before)
+        few_after = (most & LOW < LOW) & (fewest_after < near.after)
         if not few.any() and not few_after.any():
             return [batch.take(_inside(batch.keys, least, most)) for batch in found], least, most
         before[few] *= 4
@@ -200,11 +204,15 @@ def _around(runs: list[_InRun], near: Near) -> tuple[list[Batch], np.ndarray, np
 
 
 class _Counted:
-    """How many rows, copies counted, have sort keys below some, or up to them."""
+    """How many rows, copies counted, have sort keys below some, or up to them. column: of rows whose value
+    isn't NULL; None: of all.
+    """
 
-    def __init__(self, found: list[Batch]) -> None:
+    def __init__(self, found: list[Batch], column: int | None) -> None:
         keys = np.concatenate([batch.keys for batch in found])
         weights = np.concatenate([batch.weights for batch in found])
+        if column is not None:
+            weights = weights * np.concatenate([validity(batch.column(column)) for batch in found])
         order = keys.argsort()
         self._keys, self._before = keys[order], np.concatenate([[0], weights[order].cumsum()])
 

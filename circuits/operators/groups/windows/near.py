@@ -9,6 +9,9 @@ So what lies as far as T before and after each changed row is all that has to be
 step: of a row that goes, T more beyond it take its place. What lies further out may be listed or not, as long
 as both sides have the same of it: it sees no change, and is put out on neither side.
 
+A function that passes over NULLs (IGNORE NULLS) sees as far as the next values are: there T is a number of
+rows with a value, too.
+
 A running sum, or a row's number, sees all that is before it, and changes wherever a change is before it. So
 all rows are listed from T before the first change on. What is in front of them is added up (`heads.py`).
 """
@@ -18,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Protocol
+from typing import Any, Protocol
 
 import pyarrow.types as pt
 
@@ -37,11 +40,15 @@ class Seeing(Protocol):
     @property
     def order(self) -> tuple[object, ...]: ...
     @property
+    def arguments(self) -> tuple[Any, ...]: ...
+    @property
     def frame(self) -> Frame: ...
     @property
     def number(self) -> int: ...
     @property
     def ignore_nulls(self) -> bool: ...
+    @property
+    def filtered(self) -> bool: ...
     @property
     def values(self) -> Gathered | None: ...
 
@@ -49,12 +56,13 @@ class Seeing(Protocol):
 @dataclass(frozen=True)
 class Sight:
     """T: so many places, and so much of the only column of the order: of times microseconds, of dates days.
-    onward: and all before.
+    onward: and all before. known: arguments of which so many values, too.
     """
 
     places: int = 0
     values: int = 0
     onward: bool = False
+    known: tuple[Any, ...] = ()
 
 
 def sight(functions: Sequence[Seeing]) -> Sight | None:
@@ -63,7 +71,7 @@ def sight(functions: Sequence[Seeing]) -> Sight | None:
     """
     if len({function.order for function in functions}) != 1 or not functions[0].order:
         return None
-    places, values = (0, 0), (0, 0)
+    places, values, known = (0, 0), (0, 0), []
     for function in functions:
         seen = _seen(function)
         if seen is None:
@@ -72,7 +80,10 @@ def sight(functions: Sequence[Seeing]) -> Sight | None:
             places = _further(places, seen)
         else:
             values = _further(values, seen)
-    return Sight(sum(places), sum(values), any(map(is_running, functions)))
+        if _passes_over(function):
+            known.append(function.arguments[0])
+            places = _further(places, (-1, 0))
+    return Sight(sum(places), sum(values), any(map(is_running, functions)), tuple(dict.fromkeys(known)))
 
 
 def _further(far: tuple[int, int], seen: tuple[int, int]) -> tuple[int, int]:
@@ -95,17 +106,42 @@ def is_running(function: Seeing) -> bool:
     return from_start and function.function in ("count", "sum", "avg")
 
 
+def _passes_over(function: Seeing) -> bool:
+    """Whether it looks for a value as far as there is none."""
+    return function.ignore_nulls and (function.function == "lead" or _end_of(function) is not None)
+
+
+def _end_of(function: Seeing) -> Edge:
+    """The end of a frame that has no other, of which the function looks for the nearest value alone."""
+    lower, upper = function.frame.lower, function.frame.upper
+    if function.filtered or (lower is None) == (upper is None):
+        return None
+    return (
+        upper
+        if function.function == "last" and lower is None
+        else lower
+        if function.function == "first"
+        else None
+    )
+
+
 def _seen(function: Seeing) -> tuple[int, int] | None:
-    """The first and the last place, or value, that it sees, from the row's own; of a running one the last."""
+    """The first and the last place, or value, that it sees, from the row's own; of a running one the last,
+    of one that looks for the nearest value where it begins to.
+    """
     if function.function == "lead":
-        return None if function.ignore_nulls else (function.number, function.number)
+        return (function.number, function.number)
     if function.function in _NUMBERS:
         return (0, 0)
     if function.function in _OF_PARTITIONS:
         return None
-    upper = _distance(function.frame.upper)
-    lower = upper if is_running(function) else _distance(function.frame.lower)
-    return None if lower is None or upper is None else (lower, upper)
+    lower, upper = function.frame.lower, function.frame.upper
+    if is_running(function):
+        lower = upper
+    elif (end := _end_of(function)) is not None:
+        lower = upper = end
+    edges = _distance(lower), _distance(upper)
+    return None if edges[0] is None or edges[1] is None else (edges[0], edges[1])
 
 
 def _distance(edge: Edge) -> int | None:

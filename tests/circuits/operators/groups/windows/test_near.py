@@ -38,6 +38,10 @@ def edge(n: int, by: SortKey = UP) -> Call:
     return Call("add", (X, amount), pa.int32(), True, (("evalMode", "ANSI"),))
 
 
+def known(values: list[int | None]) -> list[int]:
+    return [value for value in values if value is not None]
+
+
 # by name: the function over y in an order, and what it is of the y of a partition, in order, at a place
 CALLS: dict[str, tuple[Any, Any]] = {
     "lag": (
@@ -47,6 +51,38 @@ CALLS: dict[str, tuple[Any, Any]] = {
     "lead 2": (
         lambda order: WindowFunction("lead", pa.int16(), order, (2, 2), number=2),
         lambda y, at: y[at + 2] if at + 2 < len(y) else y[at],
+    ),
+    "lag of values": (
+        lambda order: WindowFunction("lead", pa.int16(), order, (2, 2), number=-2, ignore_nulls=True),
+        lambda y, at: ([y[at], y[at], *known(y[:at])])[-2] if len(known(y[:at])) > 1 else y[at],
+    ),
+    "last value": (
+        lambda order: WindowFunction(
+            "last", pa.int16(), order, (2,), Frame(True, None, 0), ignore_nulls=True
+        ),
+        lambda y, at: (known(y[: at + 1]) or [None])[-1],
+    ),
+    "last of what was": (
+        lambda order: WindowFunction(
+            "last", pa.int16(), order, (2,), Frame(True, None, -2), ignore_nulls=True
+        ),
+        lambda y, at: (known(y[: max(at - 1, 0)]) or [None])[-1],
+    ),
+    "last of what will be": (
+        lambda order: WindowFunction(
+            "last", pa.int16(), order, (2,), Frame(True, None, 1), ignore_nulls=True
+        ),
+        lambda y, at: (known(y[: at + 2]) or [None])[-1],
+    ),
+    "first of what will be": (
+        lambda order: WindowFunction(
+            "first", pa.int16(), order, (2,), Frame(True, 0, None), ignore_nulls=True
+        ),
+        lambda y, at: (known(y[at:]) or [None])[0],
+    ),
+    "the one before": (
+        lambda order: WindowFunction("last", pa.int16(), order, (2,), Frame(True, None, -1)),
+        lambda y, at: y[at - 1] if at else None,
     ),
     "count": (
         lambda order: WindowFunction("count", pa.int64(), order, (2,), Frame(True, -2, -1)),
@@ -168,6 +204,10 @@ def total(frame: Frame) -> WindowFunction:
     return WindowFunction("sum", pa.int64(), (UP,), (2,), frame)
 
 
+def last(frame: Frame, ignore_nulls: bool = True, filtered: bool = False) -> WindowFunction:
+    return WindowFunction("last", pa.int16(), (UP,), (2,), frame, 0, ignore_nulls, filtered)
+
+
 def moved(name: str, data_type: pa.DataType, amount: Any, unit: pa.DataType) -> Call:
     return Call(name, (Column(1, data_type), Literal(amount, unit)), data_type)
 
@@ -180,7 +220,19 @@ HOUR, TWO_DAYS = timedelta(hours=1), timedelta(days=2)
     ("function", "seen"),
     [
         (WindowFunction("lead", pa.int16(), (UP,), (2, 2), number=-3), Sight(3)),
-        (WindowFunction("lead", pa.int16(), (UP,), (2, 2), number=3, ignore_nulls=True), None),
+        (
+            WindowFunction("lead", pa.int16(), (UP,), (2, 2), number=3, ignore_nulls=True),
+            Sight(4, known=(2,)),
+        ),
+        (last(Frame(True, None, 0)), Sight(1, known=(2,))),
+        (last(Frame(True, None, -2)), Sight(2, known=(2,))),
+        (last(Frame(True, None, 2)), Sight(3, known=(2,))),
+        (last(Frame(False, None, edge(-5))), Sight(1, 5, known=(2,))),
+        (last(Frame(True, -3, 0)), Sight(3)),
+        (last(Frame(True, 0, None)), None),
+        (last(Frame()), None),
+        (last(Frame(True, None, 0), filtered=True), None),
+        (last(Frame(True, None, -1), ignore_nulls=False), Sight(1)),
         (WindowFunction("lead", pa.int16(), (), (2, 2), number=1), None),
         (total(Frame(True, -5, 2)), Sight(7)),
         (total(Frame(True, -5, -2)), Sight(5)),
