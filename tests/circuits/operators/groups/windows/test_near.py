@@ -288,7 +288,7 @@ def test_at_the_ends_of_a_type_a_range_ends(tmp_path: Path, x: int) -> None:
     assert sorted(zip(rows, change.weights.tolist(), strict=True)) == [((True, x, 7, 12), 1)]
 
 
-def numbers(*xs: int, y: int = 1, weight: int = 1) -> ZSet:
+def numbers(*xs: int, y: int | None = 1, weight: int = 1) -> ZSet:
     columns = [pa.array([True] * len(xs)), pa.array(xs, pa.int32()), pa.array([y] * len(xs), pa.int16())]
     return ZSet(pa.RecordBatch.from_arrays(columns, schema=SCHEMA), np.full(len(xs), weight))
 
@@ -309,7 +309,7 @@ def listed_by(
     change = engine.step({"t": delta})["v"]
     monkeypatch.setattr(nearby, "list_rows", whole)
     rows = zip(*(column.to_pylist() for column in change.rows.columns), strict=True)
-    return listed[0], sorted(zip(rows, change.weights.tolist(), strict=True))
+    return listed[0], sorted(zip(rows, change.weights.tolist(), strict=True), key=repr)
 
 
 def test_a_change_reads_the_rows_near_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -331,6 +331,18 @@ def test_a_change_reads_the_rows_near_it(tmp_path: Path, monkeypatch: pytest.Mon
         ((True, 12_000, 1, 7), -1),
     ]
     assert read < 2_000
+
+
+def test_a_value_is_seen_as_far_as_the_next_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = Engine(circuit_of({"t": SCHEMA}, windows(["last value", "first of what will be"], UP)), tmp_path)
+    engine.step({"t": numbers(0, 100, 9_900, 10_000, y=1)})
+    engine.step({"t": numbers(*range(1, 100), *range(101, 9_900), *range(9_901, 10_000), y=None)})
+    read, change = listed_by(engine, numbers(9_950, y=None, weight=-1) + numbers(9_950, y=2), monkeypatch)
+    nothing = [((True, x, None, 1, 1), -1) for x in range(9_901, 10_000)]
+    filled = [((True, x, None, 1, 2), 1) for x in range(9_901, 9_950)]
+    filled += [((True, x, None, 2, 1), 1) for x in range(9_951, 10_000)]
+    assert sorted(change, key=repr) == sorted([*nothing, *filled, ((True, 9_950, 2, 2, 2), 1)], key=repr)
+    assert read < 1_000
 
 
 def test_a_row_whose_frame_is_cut_fails_no_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
