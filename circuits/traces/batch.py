@@ -67,6 +67,11 @@ class Batch:
         """Per column its values, where they have a fixed width, fill whole bytes, and none is NULL."""
         return [plain_values(column) for column in self.rows.columns]
 
+    @cached_property
+    def kept(self) -> dict[Hashable, Any]:
+        """What readers made of all its rows, for who asks again."""
+        return {}
+
     @property
     def is_narrow(self) -> bool:
         """Whether rows and weights cost something to ask for."""

@@ -73,6 +73,10 @@ class SortedRun:
         at = asking if owner is None else owner[asking]
         return asking, start[at], stop[at]
 
+    def up_to(self, keys: np.ndarray) -> np.ndarray:
+        """int64[n]: how many rows have at most each sort key."""
+        return self._search(keys, "right")
+
     def keys(self, positions: np.ndarray) -> np.ndarray:
         """The sort keys at these positions."""
         if len(self.batches) == 1:
@@ -83,6 +87,14 @@ class SortedRun:
             keys[order] = self.keys(positions[order])
             return keys
         return np.concatenate([_NO_KEYS, *(batch.keys[at] for batch, at in self._shares(positions))])
+
+    def met_batches(self, start: np.ndarray, stop: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(i, b, at): each range start[i] <= position < stop[i] has rows of batch b, the first one at `at`."""
+        (some,) = (start < stop).nonzero()
+        start, bases = start[some], self._bases
+        first, last = (bases.searchsorted(each, "right") - 1 for each in (start, stop[some] - 1))
+        owner, met = expand_ranges(first, last + 1)
+        return some[owner], met, np.maximum(start[owner], bases[met]) - bases[met]
 
     @property
     def is_plain(self) -> bool:

@@ -3,8 +3,9 @@
 count, sum, avg         accumulators, added up before rows move          (linear)
 sum, avg of DOUBLE      the parts of exact sums                          (linear)
 statistics, bits        parts that add up                                (linear)
-percentile, listagg, …  all values of the touched groups
-max_by, min_by          values ordered within the group
+listagg, mode, …        all values of the touched groups
+max_by, min_by,
+percentile, median      values ordered within the group
 min, max                an accumulator over append-only input, else values ordered within the group
 DISTINCT                the same over the distinct arguments of each group
 """
@@ -18,13 +19,15 @@ from functools import partial
 import pyarrow as pa
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.order_codes import has_order_bits
+from dbsp.circuits.columns.order_codes import has_order_bits, has_order_code
 from dbsp.circuits.expressions.nodes import Call, Expression, Literal
 from dbsp.circuits.operators.groups.aggregate import Result
 from dbsp.circuits.operators.groups.aggregates.counts import Count
 from dbsp.circuits.operators.groups.aggregates.extremes import Extreme, OrderedExtreme
 from dbsp.circuits.operators.groups.aggregates.finalized import Finalized
 from dbsp.circuits.operators.groups.aggregates.function import Accumulated, Function
+from dbsp.circuits.operators.groups.aggregates.percentiles import Percentile
+from dbsp.circuits.operators.groups.aggregates.ranked import RankedPercentile
 from dbsp.circuits.operators.groups.aggregates.sums import (
     Average,
     DoubleAverage,
@@ -37,7 +40,7 @@ from dbsp.sql.lowering.context.lowering import Lowering
 from dbsp.sql.lowering.grouping import Columns, Grouping
 from dbsp.sql.lowering.presence import Expressions, if_
 from dbsp.sql.plans import nodes as p
-from dbsp.sql.plans.aggregate_functions import finalizer_of
+from dbsp.sql.plans.aggregate_functions import PERCENTILES, finalizer_of
 from dbsp.sql.plans.calls import AggregateCall
 from dbsp.sql.plans.shown.spelling import spell_call
 
@@ -134,6 +137,15 @@ def _finalized(grouping: Grouping, call: AggregateCall, columns: Columns) -> Fun
     return Finalized(grouping.rows(call, columns, finalizer.split), finalizer)
 
 
+def _percentile(grouping: Grouping, call: AggregateCall, columns: Columns) -> Function:
+    """By rank, where the order of the values is that of their codes and each counts once."""
+    percentile = finalizer_of(call)
+    assert isinstance(percentile, Percentile)
+    if percentile.frequencies or not has_order_code(grouping.argument(columns[0]).type):
+        return _finalized(grouping, call, columns)
+    return RankedPercentile(grouping.rows(call, columns, None, ordered=True), percentile)
+
+
 # a function's arguments, and what is made of them
 _Kind = tuple[
     Callable[[AggregateCall], Expressions],
@@ -148,6 +160,7 @@ _KINDS: dict[str, _Kind] = {
     "max": (_values, partial(_extreme, greatest=True)),
     "min_by": (_beside, partial(_ordered, greatest=False)),
     "max_by": (_beside, partial(_ordered, greatest=True)),
+    **dict.fromkeys(PERCENTILES, (_filtered, _percentile)),
 }
 
 

@@ -191,8 +191,8 @@ class Grouping:
         columns = (*self._key_columns(), Column(counted.column, data_type))
         return self._parts(self.lowering.map(node, columns, schema_of(columns)), Doubles())
 
-    def rows(self, call: AggregateCall, columns: Columns, split: Split | None) -> int:
-        """The trace of the values that take part, or of their parts; its number.
+    def rows(self, call: AggregateCall, columns: Columns, split: Split | None, ordered: bool = False) -> int:
+        """The trace of the values that take part, or of their parts; its number. ordered: by the first value.
 
         A FILTER takes rows away: NULL in their place might be a value.
         """
@@ -209,7 +209,8 @@ class Grouping:
             node = self._distinct_rows(node)
         if split is not None:
             return self._parts(node, split)
-        return self._trace(Integrate(self.keys), self.builder.placed(node, self.keys))
+        order = len(self.keys) if ordered else None
+        return self._trace(Integrate(self.keys, order=order), self.builder.placed(node, self.keys))
 
     def _parts(self, node: int, split: Split) -> int:
         keys = len(self.keys)

@@ -37,7 +37,7 @@ def finalizer_of(call: AggregateCall) -> Finalizer | None:
         return Statistic(call.function)
     if call.function in ("bit_and", "bit_or", "bit_xor"):
         return Bitwise(call.function)
-    if call.function in _PERCENTILES:
+    if call.function in PERCENTILES:
         return _percentile(call)
     return _MADE[call.function](call) if call.function in _MADE else None
 
@@ -51,14 +51,14 @@ def required(call: AggregateCall) -> tuple[int, ...]:
     return (0,) if call.function in alone else tuple(range(len(call.arguments)))
 
 
-_PERCENTILES = {"percentile": "continuous", "percentile_disc": "discrete", "approx_percentile": "approximate"}
+PERCENTILES = {"percentile": "continuous", "percentile_disc": "discrete", "approx_percentile": "approximate"}
 
 
 def _percentile(call: AggregateCall) -> Percentile:
     percentages, accuracy = call.option("percentages"), call.option("accuracy", 10000)
     assert isinstance(percentages, tuple) and isinstance(accuracy, int)
     return Percentile(
-        _PERCENTILES[call.function],
+        PERCENTILES[call.function],
         percentages,
         many=bool(call.option("many")),
         descending=bool(call.option("descending")),

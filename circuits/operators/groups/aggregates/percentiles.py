@@ -27,8 +27,8 @@ class Places(ABC):
     sizes: np.ndarray
 
     @abstractmethod
-    def values(self, place: np.ndarray) -> pa.Array:
-        """The value at a place of each group; NULL where the group is empty."""
+    def values(self, places: np.ndarray) -> pa.Array:
+        """The values at places[k, groups] of each group, one k after the other; NULL where it is empty."""
 
 
 @dataclass(frozen=True)
@@ -51,46 +51,46 @@ class Percentile(Finalizer):
         weights = listed.weights
         if self.frequencies:
             weights = weights * copies(listed.columns[1])
-        return self.of(_InGroups(listed.columns[0], weights, listed.owner, listed.count), data_type)
+        return self.of(InGroups(listed.columns[0], weights, listed.owner, listed.count), data_type)
 
     def of(self, places: Places, data_type: pa.DataType) -> pa.Array:
         """One result a group of `places`."""
         out = data_type.value_type if self.many else data_type
-        results = [self._one(places, p, out) for p in self.percentages]
+        count, width = len(places.sizes), len(self.percentages)
+        results = self._results(places, out)
         if not self.many:
-            return results[0]
-        width, count = len(results), len(places.sizes)
-        values = pa.concat_arrays(results).take(
-            int64_array(np.arange(width * count).reshape(width, -1).T.ravel().copy())
-        )
+            return results
+        values = results.take(int64_array(np.arange(width * count).reshape(width, -1).T.ravel().copy()))
         offsets = pa.array(np.arange(count + 1) * width, pa.int32())
         return pa.ListArray.from_arrays(offsets, values, mask=pa.array(places.sizes == 0)).cast(data_type)
 
-    def _one(self, places: Places, percentage: float, data_type: pa.DataType) -> pa.Array:
-        sizes = places.sizes
+    def _results(self, places: Places, data_type: pa.DataType) -> pa.Array:
+        """One percentage after the other, of each group."""
+        sizes, percentages = places.sizes, np.array(self.percentages).reshape(-1, 1)
         if self.kind == "continuous":
-            return self._between(places, (sizes - 1) * percentage, data_type)
-        rank = np.ceil(sizes * percentage).astype(np.int64) - 1
+            return _between(places, np.maximum((sizes - 1) * percentages, 0.0), data_type)
+        rank = np.ceil(sizes * percentages).astype(np.int64) - 1
         if self.kind == "approximate":
             edge = 1.0 / self.accuracy
-            rank = np.zeros_like(rank) if percentage <= edge else rank
-            rank = sizes - 1 if percentage >= 1 - edge else rank
+            rank = np.where(percentages <= edge, 0, rank)
+            rank = np.where(percentages >= 1 - edge, sizes - 1, rank)
         found = places.values(np.clip(rank, 0, np.maximum(sizes - 1, 0)))
         return (
             found if found.type == data_type else _doubles_as(_as_doubles(found), found.is_null(), data_type)
         )
 
-    def _between(self, places: Places, position: np.ndarray, data_type: pa.DataType) -> pa.Array:
-        position = np.maximum(position, 0.0)
-        lower, higher = np.floor(position), np.ceil(position)
-        below, above = places.values(lower.astype(np.int64)), places.values(higher.astype(np.int64))
-        a, b = _as_doubles(below), _as_doubles(above)
-        with np.errstate(invalid="ignore"):  # ∞ − ∞ is a result
-            between = a + (b - a) * (position - lower)
-        return _doubles_as(np.where((lower == higher) | (a == b), a, between), below.is_null(), data_type)
+
+def _between(places: Places, position: np.ndarray, data_type: pa.DataType) -> pa.Array:
+    lower, higher = np.floor(position), np.ceil(position)
+    both = places.values(np.concatenate([lower, higher]).astype(np.int64))
+    below, above = both.slice(0, position.size), both.slice(position.size)
+    a, b = _as_doubles(below), _as_doubles(above)
+    with np.errstate(invalid="ignore"):  # ∞ − ∞ is a result
+        between = a + (b - a) * (position - lower).ravel()
+    return _doubles_as(np.where((lower == higher).ravel() | (a == b), a, between), below.is_null(), data_type)
 
 
-class _InGroups(Places):
+class InGroups(Places):
     """Values by group and order, each so often."""
 
     def __init__(self, values: pa.Array, often: np.ndarray, owner: np.ndarray, count: int) -> None:
@@ -99,9 +99,10 @@ class _InGroups(Places):
         np.add.at(self.sizes, owner, often)
         self._starts = np.cumsum(self.sizes) - self.sizes
 
-    def values(self, place: np.ndarray) -> pa.Array:
-        row = np.searchsorted(self._ends, self._starts + place, "right")
-        return self._values.take(pa.array(row, mask=self.sizes == 0))
+    def values(self, places: np.ndarray) -> pa.Array:
+        row = np.searchsorted(self._ends, self._starts + places, "right")
+        nothing = np.broadcast_to(self.sizes == 0, row.shape)
+        return self._values.take(pa.array(row.ravel(), mask=nothing.ravel()))
 
 
 def copies(frequencies: pa.Array) -> np.ndarray:

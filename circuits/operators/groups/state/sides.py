@@ -9,17 +9,20 @@ Cost: O(g log |I|) for g groups.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.columns.arrow import fixed_values, take
+from dbsp.circuits.columns.arrow import fixed_values, positions_of, take, take_values
 from dbsp.circuits.operators.groups.state.accumulators import Accumulator
 from dbsp.circuits.operators.groups.state.members import Members
 from dbsp.circuits.traces.batch import Batch
 from dbsp.circuits.traces.trace import Integral
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +80,7 @@ class Sides:
         self._accumulated, self._integrals = accumulated, integrals
         self._totals: dict[int, Totals] = {}
         self._members: dict[int, Members] = {}
+        self._made: dict[Hashable, Any] = {}
 
     def totals(self, index: int) -> Totals:
         """What the integral of accumulators of that number holds."""
@@ -90,9 +94,25 @@ class Sides:
             self._members[trace] = self._list(trace)
         return self._members[trace]
 
+    def once(self, name: Hashable, make: Callable[[], Made]) -> Made:
+        """What `make` makes, for several functions to share."""
+        if name not in self._made:
+            self._made[name] = make()
+        return self._made[name]  # type: ignore[no-any-return]
+
+    def of_groups(self, positions: np.ndarray) -> Sides:
+        """The sides of these groups alone."""
+        columns = [take_values(column, positions_of(positions)) for column in self.groups.columns]
+        groups = Groups(columns, len(positions), self.groups.seed)
+        return Sides(groups, self._accumulated, self._integrals)
+
+    def integral(self, trace: int) -> Integral:
+        """The other integral of that number."""
+        return self._integrals[len(self._accumulated) + trace]
+
     def of_integral(self, trace: int, result: Callable[[Integral], pa.Array]) -> pa.Array:
         """What `result` makes of the other integral of that number: of each group, from its `before`."""
-        integral = self._integrals[len(self._accumulated) + trace]
+        integral = self.integral(trace)
         return pa.concat_arrays([result(integral), result(integral.stepped)])
 
     def _gather(self, index: int) -> Totals:
@@ -112,7 +132,7 @@ class Sides:
         return totals
 
     def _list(self, trace: int) -> Members:
-        integral = self._integrals[len(self._accumulated) + trace]
+        integral = self.integral(trace)
         groups, width = self.groups, len(self.groups.columns)
         values = list(range(width, len(integral.layout.schema)))
         schema = pa.schema([integral.layout.schema.field(i) for i in values])

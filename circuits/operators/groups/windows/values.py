@@ -147,9 +147,10 @@ class _InFrames(Places):
         until = np.concatenate([[0], np.cumsum(often)])
         self.sizes = until[framed.stop] - until[framed.start]
 
-    def values(self, place: np.ndarray) -> pa.Array:
-        rank = self._order.find(self._framed.start, self._framed.stop, np.where(self.sizes > 0, place, 0))
-        there = self.sizes > 0
+    def values(self, places: np.ndarray) -> pa.Array:
+        there = np.tile(self.sizes > 0, len(places))
+        start, stop = (np.tile(each, len(places)) for each in (self._framed.start, self._framed.stop))
+        rank = self._order.find(start, stop, np.where(there, places.ravel(), 0))
         return self._values.take(pa.array(self._of_rank[np.where(there, rank, -1)], mask=~there))
 
 
