@@ -142,8 +142,13 @@ class _Left:
         """Anywhere, of the places that aren't empty."""
         start = [one.start[owner] for one in runs]
         stop = [np.where(there, one.stop[owner], one.start[owner]) for one in runs]
-        nothing = np.zeros(len(owner), np.int64)
-        return _Left(start, stop, nothing, nothing + np.int64(LOW), nothing.copy())
+        least, greatest = np.full(len(owner), int(LOW)), np.zeros(len(owner), np.int64)
+        for one, first, last in zip(runs, start, stop, strict=True):
+            (some,) = (first < last).nonzero()
+            codes = (one.run.keys(at) & LOW for at in (first[some], last[some] - 1))
+            for edge, found, nearer in zip((least, greatest), codes, (np.minimum, np.maximum), strict=True):
+                edge[some] = nearer(edge[some], found.astype(np.int64))
+        return _Left(start, stop, least, greatest, np.zeros(len(owner), np.int64))
 
     @property
     def rows(self) -> np.ndarray:
