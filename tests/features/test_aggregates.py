@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from dbsp.circuits.operators.groups.aggregates import ranked, ranks
 from tests.generators.programs import Program, View, table
 from tests.generators.strategies import seeded_run
 from tests.laws import laws
@@ -13,6 +15,16 @@ from tests.laws.laws import WAYS, Case
 from tests.oracles.oracle import Spark
 
 pytestmark = pytest.mark.spark
+
+
+@pytest.fixture(autouse=True, scope="module")
+def groups_are_large() -> Iterator[None]:
+    """But for those of a few rows."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ranked, "_WORTH", 2)
+        patch.setattr(ranks, "_FEW", 0)
+        yield
+
 
 EVENTS = table(
     "e",

@@ -29,7 +29,9 @@ VALUES: dict[pa.DataType, list[Any]] = {
     pa.int64(): [0, 1, 2, -5, 2**24, 2**24 + 1, 2**60, 2**60 + 1, 2**63 - 1, -(2**63)],
     pa.float64(): [0.0, -0.0, 1.0, 1.0 + 2**-40, 1e300, -1e300, math.inf, -math.inf, math.nan],
     pa.string(): ["", "a", "same", "same a", "same b", "samf", "z"],
-    pa.decimal128(20, 2): [Decimal(n) for n in ("0.00", "0.01", "-3.00", "123456789012345678.01", "1234567890.02")],
+    pa.decimal128(20, 2): [
+        Decimal(n) for n in ("0.00", "0.01", "-3.00", "123456789012345678.01", "1234567890.02")
+    ],
 }
 places_of = st.lists(st.integers(0, 12), min_size=1, max_size=3)
 
