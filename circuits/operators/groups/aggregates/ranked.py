@@ -26,7 +26,7 @@ from dbsp.circuits.traces.mingled import Ranges, mingled
 from dbsp.circuits.traces.trace import Integral
 
 # a group of more rows is worth a search
-_WORTH = 4096
+_WORTH = 1024
 
 
 @dataclass(frozen=True)
