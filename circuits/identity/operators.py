@@ -79,6 +79,7 @@ _NAMED: Forms = {
     "operators.groups.combine_expanded.CombineExpanded": Form(
         "combine_expanded", ("projections", "shared", "arguments", "accumulators"), silent=("keys",)
     ),
+    "operators.groups.frequencies.Frequencies": Form("frequencies", ("keys", Default("greatest", False))),
     "operators.groups.aggregate.Aggregate": Form(
         "aggregate", ("keys", "accumulated", "results"), silent=("output",)
     ),

@@ -4,7 +4,7 @@
 
 S: what a batch's rows weigh before each block of B, made when it is first asked for and kept with the batch;
 of a batch whose weights are all 1, P(p) = p. Weights are signed.
-State: 8 / B bytes a row, of batches with other weights than 1.  Cost: O(B) a place, and once O(n) for a batch.
+State: 8 / B bytes a row, of batches with other weights than 1.  Cost: O(B) a place, and once O(n) a batch.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _up_to(batch: Batch, at: np.ndarray, own: int) -> np.ndarray:
     first = block * _BLOCK
     there = np.minimum(first[:, None] + _WITHIN, len(batch) - 1)
     weights = batch.weights_at(there.ravel()).reshape(there.shape)
-    counted = _WITHIN < (at - first + own)[:, None]
+    counted = (at - first + own)[:, None] > _WITHIN
     return np.asarray(before[block] + np.where(counted, weights, 0).sum(axis=1))
 
 

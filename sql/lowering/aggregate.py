@@ -3,9 +3,10 @@
 count, sum, avg         accumulators, added up before rows move          (linear)
 sum, avg of DOUBLE      the parts of exact sums                          (linear)
 statistics, bits        parts that add up                                (linear)
-listagg, mode, …        all values of the touched groups
+listagg, …              all values of the touched groups
 max_by, min_by,
 percentile, median      values ordered within the group
+mode                    values by their frequency, ordered within the group
 min, max                an accumulator over append-only input, else values ordered within the group
 DISTINCT                the same over the distinct arguments of each group
 """
@@ -22,6 +23,7 @@ import pyarrow.types as pt
 from dbsp.circuits.columns.order_codes import has_order_bits, has_order_code
 from dbsp.circuits.expressions.nodes import Call, Expression, Literal
 from dbsp.circuits.operators.groups.aggregate import Result
+from dbsp.circuits.operators.groups.aggregates.collected import Mode
 from dbsp.circuits.operators.groups.aggregates.counts import Count
 from dbsp.circuits.operators.groups.aggregates.extremes import Extreme, OrderedExtreme
 from dbsp.circuits.operators.groups.aggregates.finalized import Finalized
@@ -146,6 +148,15 @@ def _percentile(grouping: Grouping, call: AggregateCall, columns: Columns) -> Fu
     return RankedPercentile(grouping.rows(call, columns, None, ordered=True), percentile)
 
 
+def _mode(grouping: Grouping, call: AggregateCall, columns: Columns) -> Function:
+    """The extreme of the values' frequencies, where values are told apart by their codes."""
+    mode = finalizer_of(call)
+    assert isinstance(mode, Mode)
+    if call.distinct or not has_order_code(grouping.argument(columns[0]).type):
+        return _finalized(grouping, call, columns)
+    return OrderedExtreme(grouping.frequencies(call, columns, mode.greatest), mode.greatest)
+
+
 # a function's arguments, and what is made of them
 _Kind = tuple[
     Callable[[AggregateCall], Expressions],
@@ -161,6 +172,7 @@ _KINDS: dict[str, _Kind] = {
     "min_by": (_beside, partial(_ordered, greatest=False)),
     "max_by": (_beside, partial(_ordered, greatest=True)),
     **dict.fromkeys(PERCENTILES, (_filtered, _percentile)),
+    "mode": (_filtered, _mode),
 }
 
 

@@ -16,6 +16,7 @@ from dbsp.circuits.operators.groups.aggregate import Aggregate, Result
 from dbsp.circuits.operators.groups.aggregates.sums import Doubles
 from dbsp.circuits.operators.groups.combine import Combine, CombineParts
 from dbsp.circuits.operators.groups.combine_expanded import CombineExpanded
+from dbsp.circuits.operators.groups.frequencies import Frequencies
 from dbsp.circuits.operators.groups.state.accumulators import Accumulator, Greatest, Least, Values
 from dbsp.circuits.operators.groups.state.members import Split
 from dbsp.circuits.operators.linear import Filter
@@ -192,7 +193,24 @@ class Grouping:
         return self._parts(self.lowering.map(node, columns, schema_of(columns)), Doubles())
 
     def rows(self, call: AggregateCall, columns: Columns, split: Split | None, ordered: bool = False) -> int:
-        """The trace of the values that take part, or of their parts; its number. ordered: by the first value.
+        """The trace of the values that take part, or of their parts; its number. ordered: by the first."""
+        node = self._taking_part(call, columns)
+        if call.distinct:
+            node = self._distinct_rows(node)
+        if split is not None:
+            return self._parts(node, split)
+        order = len(self.keys) if ordered else None
+        return self._trace(Integrate(self.keys, order=order), self.builder.placed(node, self.keys))
+
+    def frequencies(self, call: AggregateCall, columns: Columns, greatest: bool) -> int:
+        """The trace of the values that take part by how often they do; its number."""
+        node = self.builder.placed(self._taking_part(call, columns), self.keys)
+        rows = self.builder.add(Integrate(self.builder.placement(node)), node)
+        ranked = self.builder.add(Frequencies(len(self.keys), greatest), rows)
+        return self._trace(Integrate(self.keys, order=len(self.keys)), self.builder.placed(ranked, self.keys))
+
+    def _taking_part(self, call: AggregateCall, columns: Columns) -> int:
+        """The keys, then the values that take part.
 
         A FILTER takes rows away: NULL in their place might be a value.
         """
@@ -202,15 +220,8 @@ class Grouping:
             node = self.builder.add(Filter(Column(len(selected) - 1, pa.bool_())), node)
             kept = tuple(Column(i, c.type, c.nullable) for i, c in enumerate(selected[:-1]))
             node = self.lowering.map(node, kept, schema_of(kept))
-        node = self._without_nulls(
-            node, tuple(i for i in required(call) if self.argument(columns[i]).nullable)
-        )
-        if call.distinct:
-            node = self._distinct_rows(node)
-        if split is not None:
-            return self._parts(node, split)
-        order = len(self.keys) if ordered else None
-        return self._trace(Integrate(self.keys, order=order), self.builder.placed(node, self.keys))
+        nullable = (i for i in required(call) if self.argument(columns[i]).nullable)
+        return self._without_nulls(node, tuple(nullable))
 
     def _parts(self, node: int, split: Split) -> int:
         keys = len(self.keys)

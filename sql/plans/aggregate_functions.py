@@ -5,7 +5,7 @@ bit_and, bit_or, …      counts of bits                     (linear)
 bitmap_or_agg, …        counts of bits                     (linear)
 approx_count_distinct   counts of registers and ranks      (linear)
 count_min_sketch        counts of cells                    (linear)
-percentile, mode,
+percentile, mode        all values, where they aren't in order (`sql/lowering/aggregate.py`)
 collect_list, listagg,
 a function in Python,
 or of Spark's alone     all values of the touched groups

@@ -64,7 +64,7 @@ def _parted(sides: Sides, trace: int) -> _Parts | None:
     columns = sides.groups.columns
     high = integral.layout.placed(columns, count, sides.groups.seed) & HIGH
     ranges = _ranges(integral, high)
-    rows = np.sum([stop - start for _, start, stop in ranges], axis=0, dtype=np.int64)
+    rows = np.asarray(sum(stop - start for _, start, stop in ranges))
     (large,) = (rows > _WORTH).nonzero()
     if not len(large):
         return None

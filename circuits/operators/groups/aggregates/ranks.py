@@ -2,10 +2,10 @@
 
     code(g, k) = the least c with F(g, c) > k        F(g, c) = Σ { w(i) : i of g, code(i) <= c }
 
-F is a sum over runs of differences of prefix sums. It grows with c, as no value is there less than not at all,
-though a run may hold what another one takes back. The codes that are left are cut into sixteen parts, for all
-groups, places and both sides of a step at once, until of a place few rows are left, or one code. They are
-listed, and put in their exact order.
+F is a sum over runs of differences of prefix sums. It grows with c, as no value is there less than not at
+all, though a run may hold what another one takes back. The codes that are left are cut into sixteen parts,
+for all groups, places and both sides of a step at once, until of a place few rows are left, or one code. They
+are listed, and put in their exact order.
 
 Cost: at most eight rounds, of O(log n) a place, part and run; and the rows that share one code.
 """
@@ -35,10 +35,10 @@ _TOGETHER = 1 << 14
 
 
 class Ranks:
-    """The groups of a trace on both sides of a step: of n groups, place g is group g before it, n + g after it.
+    """Groups on both sides of a step: of n groups, place g is group g before it, n + g it is after the step.
 
-    ranges: where each run has each group. before: how many of the runs were there before the step; the others
-    are of the step. high: high halves of the groups' sort keys. column: of the values.
+    ranges: where each run has each group, of one run at least. before: how many of the runs were there before
+    the step; the others are of the step. high: high halves of the groups' sort keys. column: of the values.
     """
 
     def __init__(self, ranges: Sequence[Ranges], before: int, high: np.ndarray, column: int) -> None:
@@ -127,8 +127,8 @@ class _Run:
 
 @dataclass(frozen=True, eq=False)
 class _Left:
-    """Where what is looked for may be, int64[n] each: within the codes from `least` to `greatest`, of each run
-    at start <= position < stop. below: what smaller codes weigh.
+    """Where what is looked for may be, int64[n] each: within codes from `least` to `greatest`, of each run at
+    start <= position < stop. below: what smaller codes weigh.
     """
 
     start: list[np.ndarray]
@@ -152,4 +152,4 @@ class _Left:
 
     @property
     def rows(self) -> np.ndarray:
-        return np.sum([stop - start for start, stop in zip(self.start, self.stop, strict=True)], axis=0)
+        return np.asarray(sum(stop - start for start, stop in zip(self.start, self.stop, strict=True)))

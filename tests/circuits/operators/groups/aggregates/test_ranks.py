@@ -75,9 +75,9 @@ def integral_of(kind: pa.DataType, parts: list[Any], at: list[int], narrow: bool
 
 def in_order(values: list[Any], descending: bool) -> list[Any]:
     """NaN is the greatest; -0.0 ties with 0.0, and comes first in either order."""
-    plain = sorted((x for x in values if x == x), key=lambda x: str(x) == "0.0")
+    plain = sorted((x for x in values if str(x) != "nan"), key=lambda x: str(x) == "0.0")
     plain.sort(reverse=descending)
-    rest = [x for x in values if x != x]
+    rest = [x for x in values if str(x) == "nan"]
     return rest + plain if descending else plain + rest
 
 
