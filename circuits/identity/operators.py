@@ -172,7 +172,9 @@ _NAMED: Forms = {
         "double_average", (*_ACCUMULATED, Default("trace", 0))
     ),
     "operators.groups.aggregates.finalized.Finalized": Form("finalized", ("trace", "finalizer")),
-    "operators.groups.aggregates.ranked.RankedPercentile": Form("ranked_percentile", ("trace", "percentile")),
+    "operators.groups.aggregates.ranked.percentile.RankedPercentile": Form(
+        "ranked_percentile", ("trace", "percentile")
+    ),
     "operators.groups.aggregates.sums.Doubles": Form("doubles", ()),
     "operators.groups.aggregates.bits.Bits": Form("bits", ()),
     "operators.groups.aggregates.hyperloglog.Registers": Form("registers", ()),

@@ -29,7 +29,7 @@ from dbsp.circuits.operators.groups.aggregates.extremes import Extreme, OrderedE
 from dbsp.circuits.operators.groups.aggregates.finalized import Finalized
 from dbsp.circuits.operators.groups.aggregates.function import Accumulated, Function
 from dbsp.circuits.operators.groups.aggregates.percentiles import Percentile
-from dbsp.circuits.operators.groups.aggregates.ranked import RankedPercentile
+from dbsp.circuits.operators.groups.aggregates.ranked.percentile import RankedPercentile
 from dbsp.circuits.operators.groups.aggregates.sums import (
     Average,
     DoubleAverage,

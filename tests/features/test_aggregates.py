@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dbsp.circuits.operators.groups.aggregates import ranked, ranks
+from dbsp.circuits.operators.groups.aggregates.ranked import percentile, ranks
 from tests.generators.programs import Program, View, table
 from tests.generators.strategies import seeded_run
 from tests.laws import laws
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.spark
 def groups_are_large() -> Iterator[None]:
     """But for those of a few rows."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ranked, "_WORTH", 2)
+        patch.setattr(percentile, "_WORTH", 2)
         patch.setattr(ranks, "_FEW", 0)
         yield
 

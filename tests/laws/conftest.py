@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import pytest
 
 from dbsp.circuits.operators.groups import nearby
-from dbsp.circuits.operators.groups.aggregates import ranked, ranks
+from dbsp.circuits.operators.groups.aggregates.ranked import percentile, ranks
 
 
 @pytest.fixture(autouse=True, scope="module")
 def groups_are_large() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nearby, "_WORTH", 0)
-        patch.setattr(ranked, "_WORTH", 0)
+        patch.setattr(percentile, "_WORTH", 0)
         patch.setattr(ranks, "_FEW", 0)
         yield

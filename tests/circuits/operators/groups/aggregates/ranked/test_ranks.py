@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.circuits.operators.groups.aggregates import ranks as module
-from dbsp.circuits.operators.groups.aggregates.ranks import RankedPlaces, Ranks
+from dbsp.circuits.operators.groups.aggregates.ranked import ranks as module
+from dbsp.circuits.operators.groups.aggregates.ranked.ranks import RankedPlaces, Ranks
 from dbsp.circuits.traces.batch import Batch
 from dbsp.circuits.traces.layout import HIGH, Layout, of_placement
 from dbsp.circuits.traces.sorted_run import SortedRun

@@ -19,7 +19,7 @@ import pyarrow as pa
 from dbsp.circuits.columns.arrow import positions_of, take_values
 from dbsp.circuits.operators.groups.aggregates.function import Function
 from dbsp.circuits.operators.groups.aggregates.percentiles import Percentile
-from dbsp.circuits.operators.groups.aggregates.ranks import RankedPlaces, Ranks
+from dbsp.circuits.operators.groups.aggregates.ranked.ranks import RankedPlaces, Ranks
 from dbsp.circuits.operators.groups.state.sides import Sides
 from dbsp.circuits.traces.layout import HIGH, of_placement
 from dbsp.circuits.traces.mingled import Ranges, mingled

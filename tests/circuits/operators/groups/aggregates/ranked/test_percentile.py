@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.circuits.operators.groups.aggregates import ranked as module
-from dbsp.circuits.operators.groups.aggregates import ranks
 from dbsp.circuits.operators.groups.aggregates.percentiles import Percentile
-from dbsp.circuits.operators.groups.aggregates.ranked import RankedPercentile
+from dbsp.circuits.operators.groups.aggregates.ranked import percentile as module
+from dbsp.circuits.operators.groups.aggregates.ranked import ranks
+from dbsp.circuits.operators.groups.aggregates.ranked.percentile import RankedPercentile
 from dbsp.circuits.operators.groups.state.sides import Groups, Sides
 from dbsp.circuits.traces.batch import Batch
 from dbsp.circuits.traces.layout import Layout
