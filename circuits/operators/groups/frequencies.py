@@ -26,6 +26,7 @@ from dbsp.circuits.operators.distinct import weights_before
 from dbsp.circuits.operators.families import Reader
 from dbsp.circuits.operators.groups.combine import keep_keys
 from dbsp.circuits.operators.operator import Context, Placement, Value
+from dbsp.circuits.operators.shown import listed
 from dbsp.circuits.progress.bounds import Lines, of_columns_alone
 from dbsp.circuits.progress.limits import Limits, of_bounds
 from dbsp.circuits.traces.trace import Integral
@@ -86,3 +87,7 @@ class Frequencies(Reader):
     def retracts(self, inputs: Sequence[bool]) -> bool:
         """A value's row is replaced."""
         return True
+
+    def shown(self, names: Sequence[str], *inputs: Sequence[str]) -> str:
+        end = "greatest" if self.greatest else "least"
+        return f"of {listed(inputs[0], [self.keys])} by {listed(inputs[0], range(self.keys))} {end}"
