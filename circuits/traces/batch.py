@@ -59,18 +59,13 @@ class Batch:
 
     @cached_property
     def sums(self) -> dict[Hashable, Any]:
-        """What was summed up of its rows, for who asks again: `range_sums.py`."""
+        """What was summed up of its rows, for who asks again: `range_sums.py`, `prefix_weights.py`."""
         return {}
 
     @cached_property
     def plain(self) -> list[np.ndarray | None]:
         """Per column its values, where they have a fixed width, fill whole bytes, and none is NULL."""
         return [plain_values(column) for column in self.rows.columns]
-
-    @cached_property
-    def kept(self) -> dict[Hashable, Any]:
-        """What readers made of all its rows, for who asks again."""
-        return {}
 
     @property
     def is_narrow(self) -> bool:

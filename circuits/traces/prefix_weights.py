@@ -28,10 +28,8 @@ class PrefixWeights:
         # by batch: what those before it weigh
         self._before = {id(batch): 0 for batch in run.batches[:1]}
         if len(run.batches) > 1:
-            _, met, _ = run.met_batches(start, stop)
             total = 0
-            for b in np.unique(met).tolist():
-                batch = run.batches[b]
+            for batch, *_ in run.cut(start, stop):
                 self._before[id(batch)] = total
                 total += int(_up_to(batch, np.array([len(batch) - 1]), 1)[0])
 
@@ -56,9 +54,9 @@ class PrefixWeights:
 
 def _up_to(batch: Batch, at: np.ndarray, own: int) -> np.ndarray:
     """int64[n]: what the rows of a batch before each position weigh; own: 1: with the row there."""
-    if _KEPT not in batch.kept:
-        batch.kept[_KEPT] = _before_blocks(batch)
-    before = batch.kept[_KEPT]
+    if _KEPT not in batch.sums:
+        batch.sums[_KEPT] = _before_blocks(batch)
+    before = batch.sums[_KEPT]
     if before is None:
         return at + own
     block = at // _BLOCK

@@ -88,14 +88,6 @@ class SortedRun:
             return keys
         return np.concatenate([_NO_KEYS, *(batch.keys[at] for batch, at in self._shares(positions))])
 
-    def met_batches(self, start: np.ndarray, stop: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(i, b, at): the range start[i] <= position < stop[i] has rows of batch b, the first one at `at`."""
-        (some,) = (start < stop).nonzero()
-        start, bases = start[some], self._bases
-        first, last = (bases.searchsorted(each, "right") - 1 for each in (start, stop[some] - 1))
-        owner, met = expand_ranges(first, last + 1)
-        return some[owner], met, np.maximum(start[owner], bases[met]) - bases[met]
-
     @property
     def is_plain(self) -> bool:
         """Whether it is one batch, whose rows are there to be looked at."""

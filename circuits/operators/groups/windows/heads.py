@@ -2,8 +2,8 @@
 
     Σ head(g) = Σ { w(i) · a(i) : i in front of the first listed row of g }, over all runs of the trace
 
-Groups whose keys' hashes begin alike lie among each other, so that a range has rows of both. A batch knows
-which do (`_shared`), and the first row of a range says whose the others are.
+Groups whose keys' hashes begin alike lie among each other, so that a range has rows of both: they have no
+heads (`circuits/operators/groups/state/mingled.py`).
 """
 
 from __future__ import annotations
@@ -14,10 +14,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.columns.arrow import every
-from dbsp.circuits.columns.equality import equal_rows
 from dbsp.circuits.columns.groups import Groups
-from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.operators.groups.state.mingled import mingled
 from dbsp.circuits.traces.layout import HIGH
 from dbsp.circuits.traces.range_sums import Addends, Ranges, Summand, range_sums
 
@@ -55,22 +53,6 @@ class Rows(Summand):
 def heads_of(ranges: list[Ranges], groups: Groups, columns: Sequence[int]) -> Heads | None:
     """None: in one of the ranges, of as many groups, rows of another group lie. columns: the groups' keys."""
     high = groups.hashes & HIGH
-    for run, start, stop in ranges:
-        for batch, owner, begin, _ in run.cut(start, stop):
-            first = [batch.column_at(i, begin) for i in columns]
-            if not every(equal_rows(groups.keys, owner, first, np.arange(len(owner)))):
-                return None
-            if np.isin(high[owner], _shared(batch, tuple(columns))).any():
-                return None
+    if mingled(ranges, groups.keys, high, tuple(columns)).any():
+        return None
     return Heads(len(high), ranges)
-
-
-def _shared(batch: Batch, columns: tuple[int, ...]) -> np.ndarray:
-    """The high halves of sort keys that rows of several groups have in the batch."""
-    known = batch.sums.get(columns)
-    if known is None:
-        high = batch.keys & HIGH
-        (alike,) = (high[1:] == high[:-1]).nonzero()
-        keys = [batch.column(i) for i in columns]
-        known = batch.sums[columns] = np.unique(high[alike[~equal_rows(keys, alike, keys, alike + 1)]])
-    return np.asarray(known)

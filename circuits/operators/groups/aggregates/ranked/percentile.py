@@ -20,9 +20,10 @@ from dbsp.circuits.columns.arrow import positions_of, take_values
 from dbsp.circuits.operators.groups.aggregates.function import Function
 from dbsp.circuits.operators.groups.aggregates.percentiles import Percentile
 from dbsp.circuits.operators.groups.aggregates.ranked.ranks import RankedPlaces, Ranks
+from dbsp.circuits.operators.groups.state.mingled import mingled
 from dbsp.circuits.operators.groups.state.sides import Sides
 from dbsp.circuits.traces.layout import HIGH, of_placement
-from dbsp.circuits.traces.mingled import Ranges, mingled
+from dbsp.circuits.traces.range_sums import Ranges
 from dbsp.circuits.traces.trace import Integral
 
 # a group of more rows is worth a search

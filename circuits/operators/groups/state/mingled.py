@@ -16,10 +16,7 @@ import pyarrow as pa
 from dbsp.circuits.columns.equality import equal_rows
 from dbsp.circuits.traces.batch import Batch
 from dbsp.circuits.traces.layout import HIGH
-from dbsp.circuits.traces.sorted_run import SortedRun
-
-# where a run has some groups: start <= position < stop, int64[groups] each
-Ranges = tuple[SortedRun, np.ndarray, np.ndarray]
+from dbsp.circuits.traces.range_sums import Ranges
 
 
 def mingled(
@@ -31,11 +28,8 @@ def mingled(
     """
     found = np.zeros(len(high), dtype=np.bool_)
     for run, start, stop in ranges:
-        owners, met, at = run.met_batches(start, stop)
-        for b in np.unique(met).tolist():
-            batch, own = run.batches[b], met == b
-            owner = owners[own]
-            first = [batch.column_at(i, at[own]) for i in columns]
+        for batch, owner, begin, _ in run.cut(start, stop):
+            first = [batch.column_at(i, begin) for i in columns]
             others = ~equal_rows(keys, owner, first, np.arange(len(owner)))
             found[owner[others | np.isin(high[owner], _shared(batch, columns))]] = True
     return found
@@ -43,9 +37,9 @@ def mingled(
 
 def _shared(batch: Batch, columns: tuple[int, ...]) -> np.ndarray:
     """The high halves of sort keys that rows of several groups have in the batch."""
-    if columns not in batch.kept:
+    if columns not in batch.sums:
         high = batch.keys & HIGH
         (alike,) = (high[1:] == high[:-1]).nonzero()
         keys = [batch.column(i) for i in columns]
-        batch.kept[columns] = np.unique(high[alike[~equal_rows(keys, alike, keys, alike + 1)]])
-    return np.asarray(batch.kept[columns])
+        batch.sums[columns] = np.unique(high[alike[~equal_rows(keys, alike, keys, alike + 1)]])
+    return np.asarray(batch.sums[columns])

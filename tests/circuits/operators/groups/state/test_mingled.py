@@ -7,9 +7,9 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dbsp.circuits.operators.groups.state.mingled import mingled
 from dbsp.circuits.traces.batch import Batch
 from dbsp.circuits.traces.layout import HIGH, Layout, of_placement
-from dbsp.circuits.traces.mingled import mingled
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.zset import ZSet
 from tests.circuits.traces.test_sorted_run import cut
