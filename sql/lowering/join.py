@@ -102,6 +102,8 @@ class _Joining:
             case "inner":
                 return self._pairs(self._both(self.columns))
             case "semi":
+                if self.comparison is None and self.residual and self._has_one_match():
+                    return self._pairs(self._both(self.columns))
                 return self._of_left(self._with_match(self.left))
             case "anti":
                 return self._of_left(self._without_match(self.left))
@@ -132,6 +134,10 @@ class _Joining:
         )
         bounded = (projected((*keys, value), bounds[self.lowering.plan(plan)]) for plan, keys, value in sides)
         return None if any(bounded) else found
+
+    def _has_one_match(self) -> bool:
+        """Whether each left row is in one pair at most."""
+        return is_unique(self.plan.right_keys, self.lowering.stream_key(self.plan.right))
 
     # ---- the sides
 

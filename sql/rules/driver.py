@@ -10,6 +10,7 @@ from dbsp.sql.rules.merge_projects import merge_projects
 from dbsp.sql.rules.merge_windows import merge_windows
 from dbsp.sql.rules.names import names
 from dbsp.sql.rules.prune import prune
+from dbsp.sql.rules.semi_joins import semi_joins
 from dbsp.sql.rules.simplify import simplify
 from dbsp.sql.rules.struct_keys import struct_keys
 from dbsp.sql.rules.top_k import top_k
@@ -32,6 +33,8 @@ RULES: tuple[Rule, ...] = (
     prune,
     # pruning puts Projects under joins and aggregates, often over one that is there
     merge_projects,
+    # after pruning, which says by a Project above a join what is read of its sides
+    semi_joins,
     # last: it undoes the aliases that the rules above carry along
     names,
 )

@@ -112,6 +112,15 @@ def is_safe(value: Expression) -> bool:
 
 def _widens(argument: Expression, cast: Call) -> bool:
     source, target = argument.type, cast.type
+    if pt.is_decimal(source) and pt.is_decimal(target):
+        more = target.scale - source.scale
+        return bool(0 <= more <= target.precision - source.precision)
+    if pt.is_integer(source) and pt.is_decimal(target):
+        return bool(_DIGITS[source.bit_width] <= target.precision - target.scale)
     if pt.is_integer(source) and pt.is_integer(target):
         return bool(source.bit_width <= target.bit_width)
     return bool((pt.is_integer(source) or pt.is_floating(source)) and pt.is_float64(target))
+
+
+# of the greatest integer of so many bits
+_DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}

@@ -168,9 +168,11 @@ class Join(Keyed):
         return of_left | of_right | matched | _strict_keys(self.right_keys, self.null_safe, width)
 
     def monotonic(self, relations: Mapping[str, Bounds]) -> Bounds:
-        if self.kind != "inner":
+        if self.kind not in ("inner", "semi"):
             return {}
         left, right = self.left.monotonic(relations), self.right.monotonic(relations)
+        if self.kind == "semi":
+            return left
         width = len(self.left.schema)
         return {**left, **taken(right, ((width + i, i) for i in range(len(self.right.schema))))}
 
