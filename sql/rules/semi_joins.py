@@ -1,6 +1,6 @@
 """A comparison with what a sub-query makes of the row's group: the group's row is looked at, not read.
 
-    π(a ⋈[k; x θ y] b) = π(a ⋉[k; x θ y] b)        where π reads no column of b, and b has at most one row per k
+    π(a ⋈[k; x θ y] b) = π(a ⋉[k; x θ y] b)    where π reads no column of b, and b has at most one row a k
 
 So is `x > (SELECT avg(x) FROM b WHERE b.k = a.k)`, which Catalyst makes a join of. Pairs of a group change
 whenever its average does, the rows above it but where they lie between what it was and what it is
@@ -44,7 +44,9 @@ def _rewrite(node: Plan) -> Plan:
         return node
     if any(column >= len(below.left.schema) for column in read):
         return node
-    semi: Plan = replace(below, kind="semi", schema=join_schema("semi", below.left.schema, below.right.schema))
+    semi: Plan = replace(
+        below, kind="semi", schema=join_schema("semi", below.left.schema, below.right.schema)
+    )
     for condition in reversed(filters):
         semi = Filter(semi, condition)
     return replace(node, input=semi)

@@ -1,4 +1,6 @@
-"""Random programs of rows with a match, or without: EXISTS, IN, SEMI, ANTI JOIN by keys and a comparison."""
+"""Random programs of rows with a match, or without: EXISTS, IN, SEMI, ANTI JOIN by keys and a comparison, and
+rows that are compared with an aggregate.
+"""
 
 from __future__ import annotations
 
@@ -36,6 +38,8 @@ def draw_compared(choices: Choices) -> Program:
 def _query(choices: Choices, types: list[str]) -> tuple[str, str]:
     """In Spark's spelling, and in DuckDB's."""
     right = choices.choice(("t", "u", "u"))
+    if chance(choices, 5):
+        return _with_aggregate(choices, types, right)
     keys = choices.choice(("g", "g", "g", "gh", "h", ""))
     tests = [f"r.{key} = l.{key}" for key in keys]
     if keys == "g" and chance(choices, 6):
@@ -59,6 +63,22 @@ def _query(choices: Choices, types: list[str]) -> tuple[str, str]:
         query = f"{select}{negated}EXISTS (SELECT 1 FROM {right} r WHERE {condition})"
     if form == "or":
         query = query.replace("WHERE ", f"WHERE {_own(choices, types, 'l')} OR ", 1)
+    return query, query
+
+
+def _with_aggregate(choices: Choices, types: list[str], right: str) -> tuple[str, str]:
+    """Of rows that are compared with one value of each key."""
+    at = choices.integer(0, len(types) - 1)
+    averaged = types[at] in ("TINYINT", "INT") and chance(choices, 2)
+    function = "avg" if averaged else choices.choice(("min", "max"))
+    tests = [f"r.{key} = l.{key}" for key in choices.choice(("g", "g", "gh", "h", ""))]
+    where = f" WHERE {' AND '.join(tests)}" if tests else ""
+    if chance(choices, 3):
+        where += f"{' AND ' if where else ' WHERE '}{_own(choices, types, 'r')}"
+    value = f"(SELECT {function}(r.{choices.choice('ab')}{at}) FROM {right} r{where})"
+    mine, operator = f"l.{choices.choice('ab')}{at}", choices.choice(_COMPARISONS)
+    compared = f"{mine} {operator} {value}" if choices.integer(0, 1) else f"{value} {operator} {mine}"
+    query = f"SELECT l.* FROM t l WHERE {compared}"
     return query, query
 
 

@@ -207,3 +207,11 @@ def test_what_a_waterline_may_let_go_of_pairs_is_kept_as_it_was(
 ) -> None:
     circuit = circuit_of(joined("semi", "a comparison"), tables=tables)
     assert bool(operators(circuit, ComparedSemiJoin)) == by_ends
+
+
+def test_of_one_row_a_key_a_pair_is_the_match() -> None:
+    """Nothing is kept beside the sides, wherever ends can't tell."""
+    plan = joined("semi", "a range")
+    circuit = circuit_of(plan, tables=(table(T), table(U, ("a",))))
+    assert len(operators(circuit, Join)) == 1 and not operators(circuit, SemiJoin)
+    assert operators(circuit_of(plan), SemiJoin)

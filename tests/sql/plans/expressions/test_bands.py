@@ -94,7 +94,18 @@ def test_a_difference_of_times_is_read_as_their_comparison() -> None:
 
 
 def test_a_cast_that_widens_is_safe_to_compute_of_every_row() -> None:
-    for narrow, wide, safe in ((pa.int32(), INT, True), (INT, pa.int32(), False), (pa.string(), INT, False)):
+    cases = (
+        (pa.int32(), INT, True),
+        (INT, pa.int32(), False),
+        (pa.string(), INT, False),
+        (pa.decimal128(10, 2), pa.decimal128(14, 6), True),
+        (pa.decimal128(10, 2), pa.decimal128(13, 6), False),
+        (pa.decimal128(10, 2), pa.decimal128(12, 1), False),
+        (INT, pa.decimal128(20, 0), True),
+        (pa.int32(), pa.decimal128(11, 2), False),
+        (pa.int32(), pa.decimal128(12, 2), True),
+    )
+    for narrow, wide, safe in cases:
         value = Call("cast", (Column(0, narrow),), wide)
         bounds = value_bounds([compared(value, "<", Column(2, wide))], WIDTH, right=False)
         assert (bounds is not None) == safe, narrow
