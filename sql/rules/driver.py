@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.verify import verify
+from dbsp.sql.rules.extremes import extremes
 from dbsp.sql.rules.merge_projects import merge_projects
 from dbsp.sql.rules.merge_windows import merge_windows
 from dbsp.sql.rules.names import names
@@ -29,6 +30,8 @@ RULES: tuple[Rule, ...] = (
     # before pruning, which puts a Project between two windows
     merge_windows,
     top_k,
+    # before pruning, which leaves out the window's column where only the condition reads it
+    extremes,
     # after merging: what a merged Project doesn't read need not be kept below it
     prune,
     # pruning puts Projects under joins and aggregates, often over one that is there
