@@ -63,5 +63,6 @@ def _says(part: Expression, call: WindowCall, extreme: Column) -> bool:
 
 def _is(one: Expression, other: Expression) -> bool:
     """Whether it is the same column, whatever is known of its NULLs."""
-    both = isinstance(one, Column) and isinstance(other, Column)
-    return one.index == other.index if both else one == other
+    if isinstance(one, Column) and isinstance(other, Column):
+        return one.index == other.index
+    return one == other

@@ -28,6 +28,7 @@ from dbsp.circuits.operators.groups.touched import (
     difference,
     held_rows,
     list_rows,
+    of_groups,
 )
 from dbsp.circuits.operators.groups.windows.calls import WindowFunction
 from dbsp.circuits.operators.groups.windows.functions import evaluate_window
@@ -106,7 +107,7 @@ class Top(Reader):
             decided = fetched.everything | np.logical_and.reduce(
                 [self._is_full(touched, weights) for weights in (touched.before, touched.after)]
             )
-            before, after = (_of_groups(side, decided[touched.group]) for side in sides)
+            before, after = (of_groups(side, decided[touched.group]) for side in sides)
             parts.append(difference(schema, touched.rows, before, after, context.seed))
             left, fetch = left[~decided], fetch * 8
         return ZSet.sum(schema, parts)
@@ -264,9 +265,3 @@ def _ranked(
 
 # ranks look at places alone
 _NO_COLUMNS = pa.RecordBatch.from_arrays([], names=[])
-
-
-def _of_groups(side: Side, wanted: np.ndarray) -> Side:
-    row, columns = side
-    kept = np.flatnonzero(wanted[row])
-    return row[kept], [column.take(pa.array(kept)) for column in columns]

@@ -144,3 +144,10 @@ def difference(schema: pa.Schema, rows: pa.RecordBatch, before: Side, after: Sid
     weights = np.concatenate([np.full(len(parts[0]), -1), np.ones(len(parts[1]))]).astype(np.int64)
     change = ZSet(concat(schema, parts), weights)
     return change if all(each.max(initial=0) <= 1 for each in often) else change.consolidate(seed)
+
+
+def of_groups(side: Side, wanted: np.ndarray) -> Side:
+    """Those of a side that are wanted. wanted: bool per row of what it points into."""
+    row, columns = side
+    kept = np.flatnonzero(wanted[row])
+    return row[kept], [column.take(int64_array(kept)) for column in columns]

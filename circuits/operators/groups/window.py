@@ -4,7 +4,8 @@
 
 State: the trace of the input, by partition.  Cost: O(r log r) for the r rows of the touched partitions, or of
 those near the changed ones, or from these on, where the functions see no more, or add up the rest
-(`windows/near.py`), and the lengths of their frames for functions that list a frame's values
+(`windows/near.py`), or of partitions of which another row comes first where that tells their values
+(`windows/leading.py`), and the lengths of their frames for functions that list a frame's values
 (`windows/values.py`).
 """
 
@@ -14,24 +15,28 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 
 import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import int64_array
+from dbsp.circuits.columns.equality import equal_rows
 from dbsp.circuits.columns.forms.json_text import described
-from dbsp.circuits.columns.groups import groups_of
+from dbsp.circuits.columns.groups import Groups, groups_of
 from dbsp.circuits.columns.ranges import expand_ranges
 from dbsp.circuits.columns.sorting import SortKey, sort_rows
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.operators.families import Reader
+from dbsp.circuits.operators.groups.leading import touched_leading
 from dbsp.circuits.operators.groups.nearby import touched_nearby
-from dbsp.circuits.operators.groups.touched import Touched, difference, touched_groups
+from dbsp.circuits.operators.groups.touched import Side, Touched, difference, of_groups, touched_groups
 from dbsp.circuits.operators.groups.windows.calls import WindowFunction
 from dbsp.circuits.operators.groups.windows.functions import FUNCTIONS, evaluate_window
 from dbsp.circuits.operators.groups.windows.heads import Heads
+from dbsp.circuits.operators.groups.windows.leading import Lead, leading
 from dbsp.circuits.operators.groups.windows.near import Sight, read_by, sight
 from dbsp.circuits.operators.groups.windows.partitions import Partitions
 from dbsp.circuits.operators.groups.windows.rolling import reach
@@ -61,7 +66,7 @@ class Window(Reader):
     @property
     def cost(self) -> str:
         listed = dict.fromkeys(call.text or call.function for call in self.functions if is_gathered(call))
-        read = read_by(self.sight)
+        read = "partitions of which another row comes first" if self.leads else read_by(self.sight)
         return "; ".join([read, *(f"every row's frame for {text}" for text in listed)])
 
     @cached_property
@@ -70,6 +75,11 @@ class Window(Reader):
         are found.
         """
         return sight(self.functions)
+
+    @cached_property
+    def leads(self) -> tuple[Lead, ...]:
+        """By what the rows come first that tell the functions' values, if those are a partition's alone."""
+        return leading(self.functions, attrgetter("column"))
 
     def schema(self, *inputs: pa.Schema) -> pa.Schema:
         computed = [pa.field(f"w{i}", function.type) for i, function in enumerate(self.functions)]
@@ -83,6 +93,10 @@ class Window(Reader):
             return ZSet.empty(schema)
         groups = groups_of(integral.delta.rows, self.partition, context.seed)
         given = integral, groups, self.partition, self.functions[0].order
+        if self.leads and integral.layout.order == self.leads[0].value:
+            led = touched_leading(*given, self.leads, context.seed)
+            if led is not None:
+                return self._change_of_led(integral, groups, led, schema, context.seed)
         if self.sight is not None and self._is_in_order(integral):
             near = touched_nearby(*given, self.sight, context.seed)
             # an error may be of a row whose frame is cut, and whose value isn't put out
@@ -94,10 +108,34 @@ class Window(Reader):
     def _is_in_order(self, integral: Integral) -> bool:
         return integral.layout.order == self.functions[0].order[0].column
 
+    def _change_of_led(
+        self, integral: Integral, groups: Groups, led: Touched, schema: pa.Schema, seed: int
+    ) -> ZSet:
+        """The same, of partitions whose values change of all their rows. led: those that tell the values."""
+        before, after = self._sides(led, None)
+        other = _differ(led, before, after)
+        same = ~other[led.group]
+        changes = [difference(schema, led.rows, of_groups(before, same), of_groups(after, same), seed)]
+        if other.any():
+            delta = integral.delta.take(other[groups.owner].nonzero()[0])
+            whole = Integral(integral.layout, integral.before, delta)
+            touched = groups_of(delta.rows, self.partition, seed)
+            order = self.functions[0].order
+            changes.append(
+                self._change(
+                    touched_groups(whole, touched, self.partition, order, seed), None, schema, seed
+                )
+            )
+        return ZSet.sum(schema, changes)
+
     def _change(self, touched: Touched, heads: Heads | None, schema: pa.Schema, seed: int) -> ZSet:
         """What the functions' values of these rows become, less what they were. heads: of their partitions,
         the same on both sides.
         """
+        return difference(schema, touched.rows, *self._sides(touched, heads), seed)
+
+    def _sides(self, touched: Touched, heads: Heads | None) -> tuple[Side, Side]:
+        """The rows and the functions' values, as they were and as they are."""
         orders = list(dict.fromkeys(function.order for function in self.functions))
         sorted_ = {orders[0]: (np.arange(len(touched.group)), touched.peers)}
         for order in orders[1:]:
@@ -106,7 +144,7 @@ class Window(Reader):
             (np.repeat(np.arange(len(w)), w), self._values(touched, heads, w, sorted_))
             for w in (touched.before, touched.after)
         )
-        return difference(schema, touched.rows, before, after, seed)
+        return before, after
 
     def _values(
         self,
@@ -191,6 +229,17 @@ class Window(Reader):
     def shown(self, names: Sequence[str], *inputs: Sequence[str]) -> str:
         calls = ", ".join(function.text or function.function for function in self.functions)
         return f"by {listed(inputs[0], self.partition)} {calls}"
+
+
+def _differ(touched: Touched, before: Side, after: Side) -> np.ndarray:
+    """bool per group: whether it has rows on both sides, and other values."""
+    groups = np.arange(touched.count)
+    (was, old), (is_, new) = ((touched.group[row], columns) for row, columns in (before, after))
+    first = [side.searchsorted(groups) for side in (was, is_)]
+    (both,) = np.logical_and(np.isin(groups, was), np.isin(groups, is_)).nonzero()
+    differ = np.zeros(touched.count, dtype=np.bool_)
+    differ[both] = ~equal_rows(old, first[0][both], new, first[1][both])
+    return differ
 
 
 def _inverse(positions: np.ndarray, weights: np.ndarray, copies: np.ndarray) -> np.ndarray | None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Expression, remap
+from dbsp.circuits.operators.groups.windows.leading import leading
 from dbsp.circuits.operators.groups.windows.near import read_by, sight
 from dbsp.circuits.progress.bounds import of_groups
 from dbsp.sql.plans.calls import Change, WindowCall
@@ -90,6 +92,8 @@ class Window(OneInput):
 
     @property
     def cost(self) -> str:
+        if leading(self.calls, attrgetter("expression")):
+            return "partitions of which another row comes first"
         return read_by(sight(self.calls))
 
     @property

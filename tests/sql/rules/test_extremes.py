@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dbsp.circuits.expressions.nodes import Expression
+from dbsp.circuits.expressions.nodes import Column, Expression
 from dbsp.circuits.operators.groups.windows.calls import WHOLE, Frame
 from dbsp.sql.plans.calls import SortOrder, WindowCall
 from dbsp.sql.plans.nodes import Filter, Top, Window
@@ -32,8 +32,12 @@ def over(function: str, order: tuple[SortOrder, ...] = (), frame: Frame = WHOLE)
     return WindowCall(function, (X,), INT, True, order, frame)
 
 
-def window(*calls: WindowCall, partition: tuple[Expression, ...] = (T_KEY,)) -> Window:
+def window(*calls: WindowCall, partition: tuple[Column, ...] = (T_KEY,)) -> Window:
     return Window(T, partition, calls, (*T.schema, *(Field(f"m{i}", INT) for i in range(len(calls)))))
+
+
+def in_sql(partition: tuple[Column, ...]) -> str:
+    return f"PARTITION BY {', '.join('abcd'[key.index] for key in partition)}" if partition else ""
 
 
 def is_(function: str, one: Expression = X, other: Expression = EXTREME) -> Expression:
@@ -53,7 +57,7 @@ def is_(function: str, one: Expression = X, other: Expression = EXTREME) -> Expr
     ],
 )
 def test_the_first_rows_are_those_that_have_it(
-    function: str, condition: Expression, partition: tuple[Expression, ...]
+    function: str, condition: Expression, partition: tuple[Column, ...]
 ) -> None:
     before = Filter(window(over(function), partition=partition), condition)
     plan = extremes(before)
@@ -61,7 +65,7 @@ def test_the_first_rows_are_those_that_have_it(
     order = (SortOrder(column(1), descending=function == "max", nulls_last=True),)
     assert plan.input.inputs == (Top(T, partition, order, "rank", 1, False, T.schema),)
     assert_same_rows(before, plan, seeds=3)
-    keys = f"PARTITION BY {', '.join('abcd'[key.index] for key in partition)}" if partition else ""
+    keys = in_sql(partition)
     assert_as_duckdb(
         plan, f"SELECT * FROM (SELECT *, {function}(b) OVER ({keys}) AS m FROM t) WHERE b = m", 5
     )
