@@ -79,7 +79,7 @@ def test_a_filter_between_stays() -> None:
 
 
 RECURSIVE = Scan(LEVEL, T.schema)
-SUM = call("add", column(4), column(5))
+OWN, SUM = call("add", column(1), column(2)), call("add", column(4), column(5))
 
 
 @pytest.mark.parametrize(
@@ -98,6 +98,10 @@ SUM = call("add", column(4), column(5))
         pytest.param(
             project(joined(residual=call("greater_than", column(1), SUM, type_=BOOL)), column(1)),
             id="it can fail",
+        ),
+        pytest.param(
+            project(joined(residual=both(LARGER, call("less_than", OWN, column(2), type_=BOOL))), column(1)),
+            id="something else can fail",
         ),
         pytest.param(project(joined(kind="left"), column(1)), id="rows without a match"),
         pytest.param(project(joined(left=RECURSIVE), column(1)), id="a level of a recursion"),

@@ -102,15 +102,46 @@ def windows(names: list[str]) -> Any:
     return build
 
 
-@given(
-    st.lists(st.sampled_from(list(CALLS)), min_size=1, max_size=3, unique=True).filter(
-        lambda names: bool(Window((0,), tuple(CALLS[name][0] for name in names)).leads)
-    ),
-    streams({"t": SCHEMA}, steps=5, size=12),
-    options,
-    hash_seeds,
+some_names = st.lists(st.sampled_from(list(CALLS)), min_size=1, max_size=3, unique=True).filter(
+    lambda names: bool(Window((0,), tuple(CALLS[name][0] for name in names)).leads)
 )
+
+
+@given(some_names, streams({"t": SCHEMA}, steps=5, size=12), options, hash_seeds)
 def test_the_first_rows_tell(names: list[str], stream: Any, way: Any, seed: int) -> None:
+    circuit = circuit_of({"t": SCHEMA}, windows(names), seed)
+    check(circuit, stream, lambda table: windowed(table, names), way)
+
+
+# of so many values that a partition has more than are looked at, at first and then
+rows = st.tuples(st.booleans(), st.integers(0, 60), st.integers(0, 2))
+unknown = st.tuples(st.booleans(), st.none(), st.integers(0, 11))
+
+
+@st.composite
+def large(draw: st.DrawFn) -> list[dict[str, ZSet]]:
+    """Rows come, and then some go, often the first ones, as others come."""
+    held = draw(st.lists(rows, min_size=20, max_size=50))
+    held += draw(st.lists(unknown, max_size=draw(st.sampled_from([3, 30]))))
+    deltas = [(held, [1] * len(held))]
+    for _ in range(draw(st.integers(1, 4))):
+        outer = sorted(held, key=lambda row: (row[1] is None, row[1] or 0), reverse=draw(st.booleans()))
+        gone = outer[: draw(st.integers(0, 40))] if draw(st.booleans()) else outer[3::7]
+        come = draw(st.lists(rows | unknown, max_size=3))
+        deltas.append(([*gone, *come], [-1] * len(gone) + [1] * len(come)))
+        held = [*outer, *come]
+        for row in gone:
+            held.remove(row)
+    return [{"t": zset(these, weights)} for these, weights in deltas]
+
+
+def zset(these: list[Any], weights: list[int]) -> ZSet:
+    columns = [pa.array([row[i] for row in these], field.type) for i, field in enumerate(SCHEMA)]
+    return ZSet(pa.RecordBatch.from_arrays(columns, schema=SCHEMA), np.array(weights, dtype=np.int64))
+
+
+@given(some_names, large(), options, hash_seeds)
+def test_the_first_rows_of_many_tell(names: list[str], stream: Any, way: Any, seed: int) -> None:
     circuit = circuit_of({"t": SCHEMA}, windows(names), seed)
     check(circuit, stream, lambda table: windowed(table, names), way)
 
@@ -145,13 +176,8 @@ def test_which_functions_first_rows_tell(functions: list[WindowFunction], leads:
     assert Window((0,), tuple(functions)).leads == leads
 
 
-def rows_of(first: int, stop: int) -> ZSet:
-    columns = [
-        pa.array([False] * (stop - first), pa.bool_()),
-        pa.array(range(first, stop), pa.int32()),
-        pa.array([x % 100 for x in range(first, stop)], pa.int16()),
-    ]
-    return ZSet(pa.RecordBatch.from_arrays(columns, schema=SCHEMA), np.ones(stop - first, np.int64))
+def rows_of(first: int, stop: int, weight: int = 1) -> ZSet:
+    return zset([(False, x, x % 100) for x in range(first, stop)], [weight] * (stop - first))
 
 
 @pytest.mark.parametrize("names", [["min", "max"], ["first"], ["greatest by x", "max"]])
@@ -163,13 +189,8 @@ def test_a_partition_is_read_when_another_row_is_first(
     reads = []
     listing = window.touched_groups
     monkeypatch.setattr(window, "touched_groups", lambda *args: reads.append(0) or listing(*args))
-    inside = engine.step({"t": ZSet.sum(SCHEMA, [rows_of(500, 510), _negated(rows_of(700, 710))])})["v"]
+    inside = engine.step({"t": ZSet.sum(SCHEMA, [rows_of(500, 510), rows_of(700, 710, -1)])})["v"]
     assert (len(inside), reads) == (20, [])
-    first = engine.step(
-        {"t": rows_of(-5, -4) if names != ["greatest by x", "max"] else rows_of(2_000, 2_001)}
-    )
-    assert len(first["v"]) > 2_000 and reads
-
-
-def _negated(rows: ZSet) -> ZSet:
-    return ZSet(rows.rows, -rows.weights)
+    first = rows_of(2_000, 2_001) if names[-1] == "max" else rows_of(-5, -4)
+    assert len(engine.step({"t": first})["v"]) > 2_000
+    assert reads
