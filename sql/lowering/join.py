@@ -103,7 +103,7 @@ class _Joining:
                 return self._pairs(self._both(self.columns))
             case "semi":
                 if self.comparison is None and self.residual and self._has_one_match():
-                    return self._pairs(self._both(self.columns))
+                    return self._left_of_pairs()
                 return self._of_left(self._with_match(self.left))
             case "anti":
                 return self._of_left(self._without_match(self.left))
@@ -138,6 +138,11 @@ class _Joining:
     def _has_one_match(self) -> bool:
         """Whether each left row is in one pair at most."""
         return is_unique(self.plan.right_keys, self.lowering.stream_key(self.plan.right))
+
+    def _left_of_pairs(self) -> int:
+        """Without what only the residual reads."""
+        columns = tuple(Column(i, field.type) for i, field in enumerate(self._output()))
+        return self.lowering.map(self._pairs(self._both(self.columns)), columns, self._output())
 
     # ---- the sides
 

@@ -14,10 +14,12 @@ from dbsp.circuits.operators.streams import Integrate
 from dbsp.circuits.traces.band import ValueBand
 from dbsp.circuits.traces.interval_band import IntervalBand
 from dbsp.sql.plans import nodes as p
+from dbsp.sql.plans.calls import AggregateCall
 from dbsp.sql.plans.nodes.join import join_schema
 from dbsp.sql.plans.program import ColumnLateness, Table
 from tests.sql.hand_made import (
     BOOL,
+    INT,
     T,
     U,
     by_duckdb,
@@ -211,7 +213,15 @@ def test_what_a_waterline_may_let_go_of_pairs_is_kept_as_it_was(
 
 def test_of_one_row_a_key_a_pair_is_the_match() -> None:
     """Nothing is kept beside the sides, wherever ends can't tell."""
-    plan = joined("semi", "a range")
-    circuit = circuit_of(plan, tables=(table(T), table(U, ("a",))))
-    assert len(operators(circuit, Join)) == 1 and not operators(circuit, SemiJoin)
-    assert operators(circuit_of(plan), SemiJoin)
+    extremes = tuple(AggregateCall(name, (column(i),), INT, True) for name, i in (("min", 1), ("max", 2)))
+    ends = p.Aggregate(U, (column(0),), extremes, T.schema[:3])
+    plan = p.Join(T, ends, "semi", (column(0),), (column(0),), (False,), BETWEEN, T.schema)
+    circuit = circuit_of(plan)
+    assert len(operators(circuit, Join)) == 1
+    assert not operators(circuit, SemiJoin)
+    assert operators(circuit_of(joined("semi", "a range")), SemiJoin)
+    bags = random_bags(1)
+    grouped = "SELECT a, min(b) AS b, max(c) AS c FROM u GROUP BY a"
+    for read, in_sql_ in ((plan, "t.*"), (project(plan, column(3), names="d"), "t.d")):
+        query = f"SELECT {in_sql_} FROM t, ({grouped}) AS u WHERE t.a = u.a AND t.b >= u.b AND t.b < u.c"
+        assert rows_of(read, bags) == by_duckdb(query, bags)
