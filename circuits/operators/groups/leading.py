@@ -21,7 +21,7 @@ from dbsp.circuits.columns.groups import Groups
 from dbsp.circuits.columns.sorting import SortKey
 from dbsp.circuits.operators.groups.nearby import Near, nearby
 from dbsp.circuits.operators.groups.touched import Owned, Touched, list_rows
-from dbsp.circuits.operators.groups.windows.leading import Lead
+from dbsp.circuits.operators.groups.windows.leads import Lead
 from dbsp.circuits.operators.joins.outermost import Outermost, codes_of, outermost
 from dbsp.circuits.traces.batch import Batch
 from dbsp.circuits.traces.layout import of_placement

@@ -5,7 +5,7 @@
 State: the trace of the input, by partition.  Cost: O(r log r) for the r rows of the touched partitions, or of
 those near the changed ones, or from these on, where the functions see no more, or add up the rest
 (`windows/near.py`), or of partitions of which another row comes first where that tells their values
-(`windows/leading.py`), and the lengths of their frames for functions that list a frame's values
+(`windows/leads.py`), and the lengths of their frames for functions that list a frame's values
 (`windows/values.py`).
 """
 
@@ -36,7 +36,7 @@ from dbsp.circuits.operators.groups.touched import Side, Touched, difference, of
 from dbsp.circuits.operators.groups.windows.calls import WindowFunction
 from dbsp.circuits.operators.groups.windows.functions import FUNCTIONS, evaluate_window
 from dbsp.circuits.operators.groups.windows.heads import Heads
-from dbsp.circuits.operators.groups.windows.leading import Lead, leading
+from dbsp.circuits.operators.groups.windows.leads import Lead, leading
 from dbsp.circuits.operators.groups.windows.near import Sight, read_by, sight
 from dbsp.circuits.operators.groups.windows.partitions import Partitions
 from dbsp.circuits.operators.groups.windows.rolling import reach
@@ -122,9 +122,7 @@ class Window(Reader):
             touched = groups_of(delta.rows, self.partition, seed)
             order = self.functions[0].order
             changes.append(
-                self._change(
-                    touched_groups(whole, touched, self.partition, order, seed), None, schema, seed
-                )
+                self._change(touched_groups(whole, touched, self.partition, order, seed), None, schema, seed)
             )
         return ZSet.sum(schema, changes)
 

@@ -8,7 +8,7 @@ from operator import attrgetter
 
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Expression, remap
-from dbsp.circuits.operators.groups.windows.leading import leading
+from dbsp.circuits.operators.groups.windows.leads import leading
 from dbsp.circuits.operators.groups.windows.near import read_by, sight
 from dbsp.circuits.progress.bounds import of_groups
 from dbsp.sql.plans.calls import Change, WindowCall

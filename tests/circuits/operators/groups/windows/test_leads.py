@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,10 @@ from dbsp.circuits.circuit import CircuitBuilder
 from dbsp.circuits.columns.sorting import SortKey
 from dbsp.circuits.operators.groups import leading as module
 from dbsp.circuits.operators.groups import window
+from dbsp.circuits.operators.groups.touched import Touched, touched_groups
 from dbsp.circuits.operators.groups.window import Window
 from dbsp.circuits.operators.groups.windows.calls import WHOLE, Frame, WindowFunction
-from dbsp.circuits.operators.groups.windows.leading import Lead
+from dbsp.circuits.operators.groups.windows.leads import Lead
 from dbsp.circuits.operators.streams import Integrate
 from dbsp.circuits.traces.zset import ZSet
 from tests.circuits.engine import Engine
@@ -114,8 +115,9 @@ def test_the_first_rows_tell(names: list[str], stream: Any, way: Any, seed: int)
 
 
 # of so many values that a partition has more than are looked at, at first and then
-rows = st.tuples(st.booleans(), st.integers(0, 60), st.integers(0, 2))
-unknown = st.tuples(st.booleans(), st.none(), st.integers(0, 11))
+Row = tuple[bool, int | None, int]
+rows: st.SearchStrategy[Row] = st.tuples(st.booleans(), st.integers(0, 60), st.integers(0, 2))
+unknown: st.SearchStrategy[Row] = st.tuples(st.booleans(), st.none(), st.integers(0, 11))
 
 
 @st.composite
@@ -123,7 +125,7 @@ def large(draw: st.DrawFn) -> list[dict[str, ZSet]]:
     """Rows come, and then some go, often the first ones, as others come."""
     held = draw(st.lists(rows, min_size=20, max_size=50))
     held += draw(st.lists(unknown, max_size=draw(st.sampled_from([3, 30]))))
-    deltas = [(held, [1] * len(held))]
+    deltas: list[tuple[list[Row], list[int]]] = [(held, [1] * len(held))]
     for _ in range(draw(st.integers(1, 4))):
         outer = sorted(held, key=lambda row: (row[1] is None, row[1] or 0), reverse=draw(st.booleans()))
         gone = outer[: draw(st.integers(0, 40))] if draw(st.booleans()) else outer[3::7]
@@ -135,7 +137,7 @@ def large(draw: st.DrawFn) -> list[dict[str, ZSet]]:
     return [{"t": zset(these, weights)} for these, weights in deltas]
 
 
-def zset(these: list[Any], weights: list[int]) -> ZSet:
+def zset(these: Sequence[Row], weights: list[int]) -> ZSet:
     columns = [pa.array([row[i] for row in these], field.type) for i, field in enumerate(SCHEMA)]
     return ZSet(pa.RecordBatch.from_arrays(columns, schema=SCHEMA), np.array(weights, dtype=np.int64))
 
@@ -187,8 +189,12 @@ def test_a_partition_is_read_when_another_row_is_first(
     engine = Engine(circuit_of({"t": SCHEMA}, windows(names)), tmp_path)
     engine.step({"t": rows_of(0, 2_000)})
     reads = []
-    listing = window.touched_groups
-    monkeypatch.setattr(window, "touched_groups", lambda *args: reads.append(0) or listing(*args))
+
+    def listing(*given: Any) -> Touched:
+        reads.append(given)
+        return touched_groups(*given)
+
+    monkeypatch.setattr(window, "touched_groups", listing)
     inside = engine.step({"t": ZSet.sum(SCHEMA, [rows_of(500, 510), rows_of(700, 710, -1)])})["v"]
     assert (len(inside), reads) == (20, [])
     first = rows_of(2_000, 2_001) if names[-1] == "max" else rows_of(-5, -4)
