@@ -127,12 +127,12 @@ class _Joining:
         found = compared(self.plan.kind, self.residual, self.width)
         if found is None or not self.builder.lateness:
             return found
-        bounds = all_bounds(self.builder.build())
         sides = (
-            (self.plan.left, self.plan.left_keys, found.left),
-            (self.plan.right, self.plan.right_keys, found.right),
+            (self.lowering.plan(self.plan.left), self.plan.left_keys, found.left),
+            (self.lowering.plan(self.plan.right), self.plan.right_keys, found.right),
         )
-        bounded = (projected((*keys, value), bounds[self.lowering.plan(plan)]) for plan, keys, value in sides)
+        bounds = all_bounds(self.builder.build())  # of the sides' nodes, too
+        bounded = (projected((*keys, value), bounds[node]) for node, keys, value in sides)
         return None if any(bounded) else found
 
     def _has_one_match(self) -> bool:

@@ -225,3 +225,13 @@ def test_of_one_row_a_key_a_pair_is_the_match() -> None:
     for read, in_sql_ in ((plan, "t.*"), (project(plan, column(3), names="d"), "t.d")):
         query = f"SELECT {in_sql_} FROM t, ({grouped}) AS u WHERE t.a = u.a AND t.b >= u.b AND t.b < u.c"
         assert rows_of(read, bags) == by_duckdb(query, bags)
+
+
+def test_what_waterlines_prove_is_asked_of_the_sides_that_are_made_last() -> None:
+    """A side that no other view has been lowered for."""
+    least = p.Aggregate(U, (column(0),), (AggregateCall("min", (column(1),), INT, True),), T.schema[:2])
+    plan = p.Join(T, least, "semi", (column(0),), (column(0),), (False,), LESS, T.schema)
+    for bounded, by_ends in (("a", False), ("d", True)):
+        circuit = circuit_of(plan, tables=(late(T, bounded), late(U, bounded)))
+        assert bool(operators(circuit, ComparedSemiJoin)) == by_ends
+        assert bool(operators(circuit, Join)) != by_ends
