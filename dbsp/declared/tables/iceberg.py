@@ -19,9 +19,9 @@ import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -124,6 +124,7 @@ class IcebergManifest(Manifest):
         said = {WRITER: held.writer, STEP: str(held.step)}
         kinds = self._commit.update_snapshot(snapshot_properties=said)
         snapshot = kinds.overwrite() if held.removed else kinds.merge_append()
+        _ask_apart(snapshot)
         for path in held.added:
             snapshot.append_data_file(self._made[path])
         for path in held.removed:
@@ -220,6 +221,19 @@ class IcebergManifest(Manifest):
                     f"table {self.place} is partitioned by {name}, which is to be {kind}; drop it, to have "
                     "it made anew"
                 )
+
+
+def _ask_apart(snapshot: Any) -> None:
+    """Have pyiceberg's threads ask evaluators of their own which manifests may have a file that goes.
+
+    One keeps the manifest that it looks at. Threads that share it answer for each other's, and miss files.
+    """
+    evaluator = snapshot._build_manifest_evaluator
+
+    def may_have(spec: int, manifest: Any) -> Any:
+        return evaluator(spec)(manifest)
+
+    snapshot._build_manifest_evaluator = partial(partial, may_have)
 
 
 def _numbered(schema: pa.Schema) -> Schema:

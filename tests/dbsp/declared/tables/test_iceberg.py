@@ -5,6 +5,7 @@ a run.
 from __future__ import annotations
 
 import random
+import sys
 from collections import Counter
 from contextlib import contextmanager
 
@@ -49,7 +50,17 @@ def read(root):
     return Counter(zip(*(column.to_pylist() for column in found.columns), strict=True))
 
 
+@pytest.fixture
+def threads_in_turns():
+    """As on a busy machine, but more often."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(usual)
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("threads_in_turns")
 @pytest.mark.parametrize("by", [(), ("k",), ("s", "k")])
 def test_the_table_is_a_bag_of_rows(tmp_path, monkeypatch, by):
     monkeypatch.setattr(parquet, "ROWS", 64)
