@@ -39,7 +39,7 @@ from dbsp.circuits.operators.shown import listed, spelled
 from dbsp.circuits.operators.streams import Integrate
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import Limits
-from dbsp.circuits.traces.layout import HIGH, LOW, with_low
+from dbsp.circuits.traces.layout import HIGH, LOW, of_placement, with_low
 from dbsp.circuits.traces.trace import Integral, find_within
 from dbsp.circuits.traces.zset import ZSet
 
@@ -88,11 +88,15 @@ class ComparedSemiJoin(Reader):
         return ZSet.sum(schema, [come, *self._turning(left, asked, ends)])
 
     def _asked(self, left: Integral, right: Integral) -> Groups:
-        """The keys of both deltas, the left rows first, each once."""
-        deltas = (left.delta, self.left_key), (right.delta, range(len(self.left_key)))
+        """The keys of both deltas, the left rows first, each once; of right ones those that the left has."""
+        reached = np.zeros(len(right.delta), dtype=np.bool_)
+        for run in left.before:
+            reached[run.met(*of_placement(right.delta.keys))[0]] = True
+        others = right.delta.take(reached.nonzero()[0])
+        deltas = (left.delta, self.left_key), (others, range(len(self.left_key)))
         columns = [[delta.rows.column(i) for i in key] for delta, key in deltas]
         both = [pa.concat_arrays(parts) for parts in zip(*columns, strict=True)]
-        keys = np.concatenate((left.delta.keys, right.delta.keys)) & HIGH
+        keys = np.concatenate((left.delta.keys, others.keys)) & HIGH
         order, starts = group_rows(both, keys, presorted=True)
         first = order[starts]
         indices = int64_array(np.ascontiguousarray(first))
