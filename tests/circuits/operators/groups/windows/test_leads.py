@@ -200,3 +200,21 @@ def test_a_partition_is_read_when_another_row_is_first(
     first = rows_of(2_000, 2_001) if names[-1] == "max" else rows_of(-5, -4)
     assert len(engine.step({"t": first})["v"]) > 2_000
     assert reads
+
+
+@pytest.mark.parametrize("names", [["min", "max"], ["max", "min"]])
+def test_nulls_that_come_first_at_an_end_tell_nothing(names: list[str], tmp_path: Path) -> None:
+    """A trace has them on one side, the orders of both functions last. Eight rows of it are looked at, after
+    one: the NULLs and a value, beyond which may be more that tie.
+    """
+    engine = Engine(circuit_of({"t": SCHEMA}, windows(names)), tmp_path)
+    nothing = zset([(False, None, y) for y in range(7)], [1] * 7)
+    engine.step({"t": ZSet.sum(SCHEMA, [rows_of(0, 2_000), nothing])})
+    change = engine.step({"t": zset([(False, None, 77), (False, 5, 5), (False, 5, 6)], [1, -1, 1])})["v"]
+    values = [0 if name == "min" else 1_999 for name in names]
+    rows = zip(*(column.to_pylist() for column in change.rows.columns), change.weights.tolist(), strict=True)
+    assert sorted(rows, key=repr) == [
+        (False, 5, 5, *values, -1),
+        (False, 5, 6, *values, 1),
+        (False, None, 77, *values, 1),
+    ]
