@@ -80,8 +80,8 @@ def nearby(runs: Sequence[SortedRun], groups: Groups, columns: Sequence[int], ne
         return None
     high = groups.hashes & HIGH
     within = [_InRun(run, high, near) for run in runs]
-    rows, listed = sum(one.rows for one in within), sum(one.listed for one in within)
-    if rows <= few or 4 * rows < _WORTH * listed or (high[1:] == high[:-1]).any():
+    rows = sum(one.rows for one in within)
+    if rows <= few or (high[1:] == high[:-1]).any() or 4 * rows < _WORTH * sum(one.listed for one in within):
         return None
     batches, least, most = _around(within, near)
     found = []
@@ -192,6 +192,8 @@ def _around(runs: list[_InRun], near: Near) -> tuple[list[Batch], np.ndarray, np
             most[further] = np.minimum(most[further], one.run.keys(end[further]) - _ONE)
             start, last = disjoint(begin, end - 1)
             found.append(one.run.take(expand_ranges(start, last + 1)[1]))
+        if not near.before and not near.after:
+            return [batch.take(_inside(batch.keys, least, most)) for batch in found], least, most
         counted = [_Counted(found, column) for column in (None, *near.known)]
         fewest = np.min([rows.below(near.first) - rows.below(least) for rows in counted], axis=0)
         fewest_after = np.min([rows.up_to(most) - rows.up_to(near.last) for rows in counted], axis=0)

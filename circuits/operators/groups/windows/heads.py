@@ -10,14 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
-import pyarrow as pa
 
 from dbsp.circuits.columns.groups import Groups
 from dbsp.circuits.operators.groups.state.mingled import mingled
 from dbsp.circuits.traces.layout import HIGH
-from dbsp.circuits.traces.range_sums import Addends, Ranges, Summand, range_sums
+from dbsp.circuits.traces.prefix_weights import PrefixWeights
+from dbsp.circuits.traces.range_sums import Ranges, Summand, range_sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,20 +35,13 @@ class Heads:
             self._sums[summand] = range_sums(self.ranges, summand, self.count)
         return self._sums[summand]
 
-    @property
+    @cached_property
     def rows(self) -> np.ndarray:
         """int64[count]: copies counted."""
-        return self.sums(Rows()).get(0, np.zeros(self.count, np.int64))
-
-
-@dataclass(frozen=True)
-class Rows(Summand):
-    """Each row is one."""
-
-    columns: tuple[int, ...] = ()
-
-    def of(self, columns: list[pa.Array], count: int) -> Addends:
-        return np.arange(count), np.zeros(count, np.int64), np.ones(count, np.int64)
+        rows = np.zeros(self.count, np.int64)
+        for run, start, stop in self.ranges:
+            rows += PrefixWeights(run, start, stop).between(start, stop)
+        return rows
 
 
 def heads_of(ranges: list[Ranges], groups: Groups, columns: Sequence[int]) -> Heads | None:

@@ -116,13 +116,8 @@ def _end_of(function: Seeing) -> Edge:
     lower, upper = function.frame.lower, function.frame.upper
     if function.filtered or (lower is None) == (upper is None):
         return None
-    return (
-        upper
-        if function.function == "last" and lower is None
-        else lower
-        if function.function == "first"
-        else None
-    )
+    looks_from_it = function.function == ("last" if lower is None else "first")
+    return (upper if lower is None else lower) if looks_from_it else None
 
 
 def _seen(function: Seeing) -> tuple[int, int] | None:
