@@ -56,13 +56,9 @@ def lower_window(lowering: Lowering, plan: p.Window) -> int:
     partition = tuple(columns.at(key) for key in plan.partition)
     functions = tuple(_function(columns, call) for call in plan.calls)
     window = Window(partition, functions, in_other_columns(plan.partition, plan.input))
-    node, order = columns.node(lowering, plan.input), functions[0].order
-    leads = window.leads
-    if leads and has_order_code(columns.fields[leads[0].value].type):
-        by = Integrate(partition, order=leads[0].value, nulls_greatest=leads[0].nulls_greatest)
-        trace = lowering.builder.add(by, lowering.builder.placed(node, partition))
-    elif window.sight is not None and has_order_code(columns.fields[order[0].column].type):
-        trace = _in_order(lowering, node, partition, order[0])
+    node, first = columns.node(lowering, plan.input), window.read_by
+    if first is not None and has_order_code(columns.fields[first.column].type):
+        trace = _in_order(lowering, node, partition, first)
     else:
         trace = lowering.integrated(node, partition)
     computed = lowering.builder.add(window, trace)

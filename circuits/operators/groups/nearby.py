@@ -192,17 +192,24 @@ def _around(runs: list[_InRun], near: Near) -> tuple[list[Batch], np.ndarray, np
             most[further] = np.minimum(most[further], one.run.keys(end[further]) - _ONE)
             start, last = disjoint(begin, end - 1)
             found.append(one.run.take(expand_ranges(start, last + 1)[1]))
-        if not near.before and not near.after:
-            return [batch.take(_inside(batch.keys, least, most)) for batch in found], least, most
-        counted = [_Counted(found, column) for column in (None, *near.known)]
-        fewest = np.min([rows.below(near.first) - rows.below(least) for rows in counted], axis=0)
-        fewest_after = np.min([rows.up_to(most) - rows.up_to(near.last) for rows in counted], axis=0)
-        few = (least & LOW > 0) & (fewest < near.before)
-        few_after = (most & LOW < LOW) & (fewest_after < near.after)
+        few, few_after = _lacking(found, near, least, most)
         if not few.any() and not few_after.any():
             return [batch.take(_inside(batch.keys, least, most)) for batch in found], least, most
         before[few] *= 4
         after[few_after] *= 4
+
+
+def _lacking(
+    found: list[Batch], near: Near, least: np.ndarray, most: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """bool per range: whether too few rows are known before it, and behind it, of a group that has more."""
+    if not near.before and not near.after:
+        nothing = np.zeros(len(least), dtype=np.bool_)
+        return nothing, nothing
+    counted = [_Counted(found, column) for column in (None, *near.known)]
+    fewest = np.min([rows.below(near.first) - rows.below(least) for rows in counted], axis=0)
+    fewest_after = np.min([rows.up_to(most) - rows.up_to(near.last) for rows in counted], axis=0)
+    return (least & LOW > 0) & (fewest < near.before), (most & LOW < LOW) & (fewest_after < near.after)
 
 
 class _Counted:

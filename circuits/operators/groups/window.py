@@ -81,6 +81,14 @@ class Window(Reader):
         """By what the rows come first that tell the functions' values, if those are a partition's alone."""
         return leading(self.functions, attrgetter("column"))
 
+    @property
+    def read_by(self) -> SortKey | None:
+        """The order of a trace in which the rows that a change shows in are found; None: they are all."""
+        if self.leads:
+            lead = self.leads[0]
+            return SortKey(lead.value, lead.descending, lead.nulls_last)
+        return self.functions[0].order[0] if self.sight is not None else None
+
     def schema(self, *inputs: pa.Schema) -> pa.Schema:
         computed = [pa.field(f"w{i}", function.type) for i, function in enumerate(self.functions)]
         return pa.schema([*inputs[0], *computed])
@@ -93,20 +101,18 @@ class Window(Reader):
             return ZSet.empty(schema)
         groups = groups_of(integral.delta.rows, self.partition, context.seed)
         given = integral, groups, self.partition, self.functions[0].order
-        if self.leads and integral.layout.order == self.leads[0].value:
+        is_in_order = self.read_by is not None and integral.layout.order == self.read_by.column
+        if self.leads and is_in_order:
             led = touched_leading(*given, self.leads, context.seed)
             if led is not None:
                 return self._change_of_led(integral, groups, led, schema, context.seed)
-        if self.sight is not None and self._is_in_order(integral):
+        elif self.sight is not None and is_in_order:
             near = touched_nearby(*given, self.sight, context.seed)
             # an error may be of a row whose frame is cut, and whose value isn't put out
             with suppress(EvaluationError):
                 if near is not None:
                     return self._change(*near, schema, context.seed)
         return self._change(touched_groups(*given, context.seed), None, schema, context.seed)
-
-    def _is_in_order(self, integral: Integral) -> bool:
-        return integral.layout.order == self.functions[0].order[0].column
 
     def _change_of_led(
         self, integral: Integral, groups: Groups, led: Touched, schema: pa.Schema, seed: int

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import pyarrow as pa
 
@@ -60,3 +62,33 @@ class WindowFunction:
     lenient: bool = False
     text: str = field(default="", compare=False)
     values: Gathered | None = None
+
+
+class By(Protocol):
+    """An item of an order, as a `SortKey` is."""
+
+    @property
+    def descending(self) -> bool: ...
+    @property
+    def nulls_last(self) -> bool: ...
+
+
+class Calling(Protocol):
+    """What says what a function sees, as a `WindowFunction` does, and in plans a call over expressions."""
+
+    @property
+    def function(self) -> str: ...
+    @property
+    def order(self) -> Sequence[By]: ...
+    @property
+    def arguments(self) -> Sequence[Any]: ...
+    @property
+    def frame(self) -> Frame: ...
+    @property
+    def number(self) -> int: ...
+    @property
+    def ignore_nulls(self) -> bool: ...
+    @property
+    def filtered(self) -> bool: ...
+    @property
+    def values(self) -> Gathered | None: ...

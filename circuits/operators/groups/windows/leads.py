@@ -12,35 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
-from dbsp.circuits.operators.groups.windows.calls import Frame
-
-
-class By(Protocol):
-    """An item of an order, as a `SortKey` is."""
-
-    @property
-    def descending(self) -> bool: ...
-    @property
-    def nulls_last(self) -> bool: ...
-
-
-class Placing(Protocol):
-    """What says whose value it takes, as a `WindowFunction` does."""
-
-    @property
-    def function(self) -> str: ...
-    @property
-    def order(self) -> Sequence[By]: ...
-    @property
-    def arguments(self) -> Sequence[object]: ...
-    @property
-    def frame(self) -> Frame: ...
-    @property
-    def ignore_nulls(self) -> bool: ...
-    @property
-    def filtered(self) -> bool: ...
+from dbsp.circuits.operators.groups.windows.calls import Calling
 
 
 @dataclass(frozen=True)
@@ -57,7 +31,7 @@ class Lead:
         return self.nulls_last != self.descending
 
 
-def leading(functions: Sequence[Placing], of: Callable[[Any], object]) -> tuple[Lead, ...]:
+def leading(functions: Sequence[Calling], of: Callable[[Any], object]) -> tuple[Lead, ...]:
     """By what the rows come first that tell all functions; none where none do, or by several values.
 
     of: what an item of an order is of. A trace has NULLs on one side: that of the first.
@@ -72,7 +46,7 @@ def leading(functions: Sequence[Placing], of: Callable[[Any], object]) -> tuple[
     return tuple(found) if same_side else ()
 
 
-def _lead(function: Placing, of: Callable[[Any], object]) -> Lead | None:
+def _lead(function: Calling, of: Callable[[Any], object]) -> Lead | None:
     frame = function.frame
     if function.function in _EXTREMES:
         descending = function.function.startswith("max")

@@ -21,36 +21,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow.types as pt
 
 from dbsp.circuits.expressions.nodes import Call, Literal
-from dbsp.circuits.operators.groups.windows.calls import Edge, Frame, Gathered
+from dbsp.circuits.operators.groups.windows.calls import Calling, Edge
 
 _DAY = timedelta(days=1)
 _MICROSECOND = timedelta(microseconds=1)
-
-
-class Seeing(Protocol):
-    """What says how far a function sees, as a `WindowFunction` does."""
-
-    @property
-    def function(self) -> str: ...
-    @property
-    def order(self) -> tuple[object, ...]: ...
-    @property
-    def arguments(self) -> tuple[Any, ...]: ...
-    @property
-    def frame(self) -> Frame: ...
-    @property
-    def number(self) -> int: ...
-    @property
-    def ignore_nulls(self) -> bool: ...
-    @property
-    def filtered(self) -> bool: ...
-    @property
-    def values(self) -> Gathered | None: ...
 
 
 @dataclass(frozen=True)
@@ -65,7 +44,7 @@ class Sight:
     known: tuple[Any, ...] = ()
 
 
-def sight(functions: Sequence[Seeing]) -> Sight | None:
+def sight(functions: Sequence[Calling]) -> Sight | None:
     """None where some function sees all of a side, of which no sum is made, or it isn't known how far it
     sees by value.
     """
@@ -98,7 +77,7 @@ def read_by(seen: Sight | None) -> str:
     return "rows from the first changed one on" if seen.onward else "rows near the changed ones"
 
 
-def is_running(function: Seeing) -> bool:
+def is_running(function: Calling) -> bool:
     """Whether it sees all before, and adds it up."""
     if function.function in _NUMBERS:
         return True
@@ -106,12 +85,12 @@ def is_running(function: Seeing) -> bool:
     return from_start and function.function in ("count", "sum", "avg")
 
 
-def _passes_over(function: Seeing) -> bool:
+def _passes_over(function: Calling) -> bool:
     """Whether it looks for a value as far as there is none."""
     return function.ignore_nulls and (function.function == "lead" or _end_of(function) is not None)
 
 
-def _end_of(function: Seeing) -> Edge:
+def _end_of(function: Calling) -> Edge:
     """The end of a frame that has no other, of which the function looks for the nearest value alone."""
     lower, upper = function.frame.lower, function.frame.upper
     if function.filtered or (lower is None) == (upper is None):
@@ -120,7 +99,7 @@ def _end_of(function: Seeing) -> Edge:
     return (upper if lower is None else lower) if looks_from_it else None
 
 
-def _seen(function: Seeing) -> tuple[int, int] | None:
+def _seen(function: Calling) -> tuple[int, int] | None:
     """The first and the last place, or value, that it sees, from the row's own; of a running one the last,
     of one that looks for the nearest value where it begins to.
     """
