@@ -43,7 +43,7 @@ from tests.servers.s3 import ENVIRONMENT, Request, Server
 pytestmark = pytest.mark.slow
 LAST, RETAIN = 9, 3
 BASE = 4
-STRIDE = 1 if settings.default.max_examples > QUICK else 5  # of the requests that are disturbed
+STRIDE = 1 if settings.default.max_examples > QUICK else 3  # of the requests that are disturbed, and odd
 
 
 @pytest.fixture(autouse=True)
@@ -243,6 +243,11 @@ def examine_closed(p: Pipeline, place: OnStore) -> list[str]:
     return examine(place_of(place.uri))[0]
 
 
+def settle(p: Pipeline) -> None:
+    """Wait for the deletions, which are made beside the steps."""
+    p.store.past.sweep._thread.submit(lambda: None).result()
+
+
 # -- faults -----------------------------------------------------------------------------------------
 
 
@@ -281,6 +286,7 @@ def test_a_step_disturbed_at_any_request(
         with place_on(tmp_path / f"cache{offset}") as place:
             p = opened(place)
             made(p, BASE)
+            settle(p)
             fault = Disturbance(len(place.proxy.seen) + offset, kind, lasting)
             place.proxy.fault = fault
             queue(p)
@@ -290,7 +296,7 @@ def test_a_step_disturbed_at_any_request(
             except dbsp.Error as error:
                 raised = error
             if not p._closed:
-                p.store.past.sweep._thread.submit(lambda: None).result()  # the deletions, too
+                settle(p)
             place.proxy.fault = lambda n, request: None
             assert raised is None or lasting, raised
             if p._closed:
@@ -312,7 +318,7 @@ def test_a_step_disturbed_at_any_request(
             with opened(place) as p:
                 assert not leftovers(p)
         fired, offset = fault.fired, offset + STRIDE
-    assert offset > 10
+    assert offset > 4  # requests for a segment, the commit, tags and deletions
 
 
 CHILD = """
@@ -360,7 +366,7 @@ def test_a_process_killed_at_any_request(s3_server: Server, tmp_path: Path, expe
             with opened(place) as p:
                 assert not leftovers(p)
         fired, offset = fault.fired, offset + STRIDE
-    assert offset > 10
+    assert offset > 6  # a segment's request and the commit's, each lost and refused
 
 
 def killing(child: subprocess.Popen[bytes], fault: Disturbance) -> Callable[[int, Request], str | None]:
