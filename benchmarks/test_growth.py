@@ -37,6 +37,7 @@ QUERIES = {
     "six rows": "SELECT id, sum(x) OVER (PARTITION BY k ORDER BY ts, id "
     "ROWS BETWEEN 5 PRECEDING AND CURRENT ROW) AS a FROM event",
     "running sum of new rows": "SELECT id, sum(x) OVER (PARTITION BY k ORDER BY ts, id) AS a FROM event",
+    "running maximum of new rows": "SELECT id, max(x) OVER (PARTITION BY k ORDER BY ts, id) AS a FROM event",
     "row number of new rows": "SELECT id, row_number() OVER (PARTITION BY k ORDER BY ts, id) AS a FROM event",
     "two seconds": "SELECT id, sum(x) OVER (PARTITION BY k ORDER BY ts "
     "RANGE BETWEEN INTERVAL 2 SECONDS PRECEDING AND CURRENT ROW) AS a FROM event",

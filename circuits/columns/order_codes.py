@@ -4,7 +4,7 @@
     a <= b  ⇔  order_bits(a) <= order_bits(b)             64 bits, exact, for types of at most 64 bits
     a <= b  ⇒  order_steps(a) <= order_steps(b)           56 bits, exact for times within 1,100 years of 1970
 
-NaN is the greatest of all numbers, as in Spark.
+NaN is the greatest of all numbers, as in Spark. A decimal's order bits are its unscaled value.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.arrow import fixed_values
+from dbsp.circuits.columns.arrow import fixed_values, from_fixed_values
 from dbsp.circuits.columns.hashing import byte_ranges
 
 _HALF = np.int64(1 << 55)
+_LONG = 18  # digits of a decimal that 64 bits hold
 
 
 def order_code(array: pa.Array) -> np.ndarray:
@@ -76,12 +77,15 @@ def has_order_bits(data_type: pa.DataType) -> bool:
         or pt.is_float64(data_type)
         or pt.is_boolean(data_type)
         or pt.is_temporal(data_type)
+        or (pt.is_decimal128(data_type) and data_type.precision <= _LONG)
     )
 
 
 def order_bits(array: pa.Array) -> np.ndarray:
     """int64[n], for a type of `has_order_bits`; anything where NULL. -0.0 codes as 0.0."""
     values = fixed_values(array)
+    if values.dtype.kind == "V":
+        return values.view(np.int64)[::2].copy()
     if values.dtype.kind != "f":
         return values.astype(np.int64)
     wide = values.astype(np.float64) + 0.0
@@ -112,6 +116,8 @@ def from_order_bits(code: np.ndarray, valid: np.ndarray, data_type: pa.DataType)
         return pa.array(values, mask=nulls).cast(data_type, safe=False)
     if pt.is_boolean(data_type):
         return pa.array(code != 0, mask=nulls)
+    if pt.is_decimal(data_type):
+        return from_fixed_values(np.stack([code, code >> np.int64(63)], axis=1), data_type, nulls)
     width = data_type.bit_width
     narrow = pa.array(code.astype(f"int{width}"), mask=nulls)
     return narrow if pt.is_integer(data_type) else narrow.view(data_type)

@@ -59,7 +59,7 @@ class Batch:
 
     @cached_property
     def sums(self) -> dict[Hashable, Any]:
-        """What was summed up of its rows, for who asks again: `range_sums.py`, `prefix_weights.py`."""
+        """What was summed up of its rows, for who asks again: `blocks`"""
         return {}
 
     @cached_property

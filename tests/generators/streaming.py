@@ -28,6 +28,10 @@ _SOURCES = (
     "a LEFT JOIN b ON a.k = b.k AND b.at BETWEEN a.ts - INTERVAL '3' MINUTE AND a.ts + INTERVAL '6' MINUTE",
     "a FULL JOIN b ON a.ts = b.at",
     "a JOIN p ON a.k = p.k",
+    "(SELECT * FROM a WHERE ts IN (SELECT at FROM b WHERE b.k = a.k)) a",
+    "(SELECT * FROM a WHERE EXISTS (SELECT 1 FROM b WHERE b.at BETWEEN a.ts AND a.ts + INTERVAL '6' MINUTE)) a",
+    "(SELECT * FROM a WHERE NOT EXISTS (SELECT 1 FROM b WHERE b.at = a.ts AND b.w > a.v)) a",
+    "(SELECT * FROM a WHERE v > (SELECT max(w) FROM b WHERE b.at = a.ts)) a",
 )
 _TIMES = ("ts", "date_trunc('MINUTE', ts)", "FLOOR(ts TO HOUR)", "ts + INTERVAL '5' MINUTE", "dayofweek(ts)")
 _WINDOWS = ("window(ts, '10 minutes')", "window(ts, '10 minutes', '5 minutes')", "window(ts, '7 minutes')")

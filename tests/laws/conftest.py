@@ -8,7 +8,7 @@ import pytest
 
 from dbsp.circuits.operators.groups import nearby
 from dbsp.circuits.operators.groups.aggregates.ranked import percentile, ranks
-from dbsp.circuits.traces import range_sums
+from dbsp.circuits.traces.blocks import extremes, sums
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -17,5 +17,6 @@ def groups_are_large() -> Iterator[None]:
         patch.setattr(nearby, "_WORTH", 0)
         patch.setattr(percentile, "_WORTH", 0)
         patch.setattr(ranks, "_FEW", 0)
-        patch.setattr(range_sums, "_BLOCK", 2)
+        for module in (extremes, sums):
+            patch.setattr(module, "_BLOCK", 2)
         yield

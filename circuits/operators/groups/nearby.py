@@ -25,8 +25,9 @@ from dbsp.circuits.operators.groups.touched import Owned, Touched, list_rows
 from dbsp.circuits.operators.groups.windows.heads import Heads, heads_of
 from dbsp.circuits.operators.groups.windows.near import Sight
 from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.blocks.extremes import Extreme
+from dbsp.circuits.traces.blocks.sums import Ranges
 from dbsp.circuits.traces.layout import HIGH, LOW, of_placement, with_low
-from dbsp.circuits.traces.range_sums import Ranges
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral, disjoint
 
@@ -118,7 +119,7 @@ def touched_nearby(
     heads = None
     if seen.onward:
         heads = heads_of(found.in_front(order[0].descending), groups, keys)
-        if heads is None:
+        if heads is None or not all(heads.tells(Extreme(*extreme)) for extreme in seen.extremes):
             return None
     changes = groups.owner, delta
     count = len(groups.first)

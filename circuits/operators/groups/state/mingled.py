@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from dbsp.circuits.columns.equality import equal_rows
 from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.blocks.sums import Ranges
 from dbsp.circuits.traces.layout import HIGH
-from dbsp.circuits.traces.range_sums import Ranges
 
 
 def mingled(

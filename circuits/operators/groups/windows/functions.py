@@ -28,10 +28,11 @@ from dbsp.circuits.operators.groups.windows.moving import (
     lists,
     total,
 )
-from dbsp.circuits.operators.groups.windows.near import is_running
+from dbsp.circuits.operators.groups.windows.near import is_extreme_so_far, is_running
 from dbsp.circuits.operators.groups.windows.partitions import Partitions, Runs
 from dbsp.circuits.operators.groups.windows.parts import Ahead
 from dbsp.circuits.operators.groups.windows.values import of_values
+from dbsp.circuits.traces.blocks.extremes import Extreme
 
 Function = Callable[[WindowFunction, Partitions], pa.Array]
 
@@ -176,6 +177,12 @@ def _ahead(call: WindowFunction, rows: Partitions) -> Ahead | None:
     return rows.ahead(call.arguments[0], summed=call.function != "count")
 
 
+def _extreme(call: WindowFunction, rows: Partitions) -> pa.Array:
+    (argument,) = call.arguments
+    ahead = rows.extreme_ahead(Extreme(argument, call.function == "min")) if is_extreme_so_far(call) else None
+    return extreme(call, rows.column(argument), bounds(call.frame, rows), ahead)
+
+
 def _collect_list(call: WindowFunction, rows: Partitions) -> pa.Array:
     """Each frame's values, in order."""
     value, frame = rows.column(call.arguments[0]), bounds(call.frame, rows)
@@ -216,8 +223,8 @@ FUNCTIONS: dict[str, Function] = {
     "count": _count,
     "sum": _adding(total),
     "avg": _adding(average),
-    "min": _over(extreme),
-    "max": _over(extreme),
+    "min": _extreme,
+    "max": _extreme,
     "max_by": _by,
     "min_by": _by,
     "bit_and": _over(bits),

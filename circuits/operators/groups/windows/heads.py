@@ -1,6 +1,7 @@
-"""Heads: what lies in its group in front of the rows that are listed, of which only sums are made.
+"""Heads: what lies in its group in front of the rows that are listed: of it only sums and extremes are made.
 
     Σ head(g) = Σ { w(i) · a(i) : i in front of the first listed row of g }, over all runs of the trace
+    max head(g) = max { v(i) : i in front of it, and there }, where the trace tells it
 
 Groups whose keys' hashes begin alike lie among each other, so that a range has rows of both: they have no
 heads (`circuits/operators/groups/state/mingled.py`).
@@ -14,11 +15,13 @@ from functools import cached_property
 
 import numpy as np
 
+from dbsp.circuits.columns.arrow import every
 from dbsp.circuits.columns.groups import Groups
 from dbsp.circuits.operators.groups.state.mingled import mingled
+from dbsp.circuits.traces.blocks.extremes import Extreme, Extremes, range_extremes
+from dbsp.circuits.traces.blocks.sums import Ranges, Summand, range_sums
+from dbsp.circuits.traces.blocks.weights import PrefixWeights
 from dbsp.circuits.traces.layout import HIGH
-from dbsp.circuits.traces.prefix_weights import PrefixWeights
-from dbsp.circuits.traces.range_sums import Ranges, Summand, range_sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,12 +31,24 @@ class Heads:
     count: int
     ranges: list[Ranges]
     _sums: dict[Summand, Mapping[int, np.ndarray]] = field(default_factory=dict)
+    _extremes: dict[Extreme, Extremes] = field(default_factory=dict)
 
     def sums(self, summand: Summand) -> Mapping[int, np.ndarray]:
         """By number of the sum, int64[count]."""
         if summand not in self._sums:
             self._sums[summand] = range_sums(self.ranges, summand, self.count)
         return self._sums[summand]
+
+    def extreme(self, extreme: Extreme) -> Extremes:
+        """(its order bits, what rows with it weigh) int64[count] each."""
+        if extreme not in self._extremes:
+            self._extremes[extreme] = range_extremes(self.ranges, extreme, self.count)
+        return self._extremes[extreme]
+
+    def tells(self, extreme: Extreme) -> bool:
+        """Whether every head's extreme is known: none of them was retracted."""
+        codes, weights = self.extreme(extreme)
+        return every((weights > 0) | (codes == extreme.nothing))
 
     @cached_property
     def rows(self) -> np.ndarray:

@@ -22,6 +22,7 @@ from dbsp.circuits.operators.groups.aggregates.sums import Fitting, averages, re
 from dbsp.circuits.operators.groups.windows.calls import WindowFunction
 from dbsp.circuits.operators.groups.windows.partitions import Runs
 from dbsp.circuits.operators.groups.windows.parts import COUNT, Ahead, digits, doubles
+from dbsp.circuits.traces.blocks.extremes import Extremes
 
 
 def counts(array: pa.Array, frame: Runs, ahead: Ahead | None = None) -> np.ndarray:
@@ -69,12 +70,18 @@ def _digits(array: pa.Array, frame: Runs, ahead: Ahead | None) -> np.ndarray:
     return np.stack(found)
 
 
-def extreme(call: WindowFunction, array: pa.Array, frame: Runs) -> pa.Array:
-    """min and max: NULL without values; NaN is the greatest."""
+def extreme(call: WindowFunction, array: pa.Array, frame: Runs, ahead: Extremes | None = None) -> pa.Array:
+    """min and max: NULL without values; NaN is the greatest. ahead: of what frames have in front of their
+    partition's rows, order bits, and weights where there are some.
+    """
     if not has_order_bits(array.type):
         return beside_extreme(call, array, array, frame)
-    valid = counts(array, frame) > 0
-    found = _extremes(_coded(order_bits(array), validity(array), _is_least(call)), frame, _is_least(call))
+    least, valid = _is_least(call), counts(array, frame) > 0
+    found = _extremes(_coded(order_bits(array), validity(array), least), frame, least)
+    if ahead is not None:
+        codes, weights = ahead
+        found = _pick(least)(np.where(valid, found, _nothing(least)), codes)
+        valid = valid | (weights > 0)
     return from_order_bits(found, valid, array.type)
 
 
@@ -98,8 +105,13 @@ def _is_least(call: WindowFunction) -> bool:
 
 def _coded(codes: np.ndarray, known: np.ndarray, least: bool) -> np.ndarray:
     """The codes, of NULL one that is never the extreme."""
+    return codes if known.all() else np.where(known, codes, _nothing(least))
+
+
+def _nothing(least: bool) -> int:
+    """The order bits that are never the extreme, of a value that isn't there."""
     info = np.iinfo(np.int64)
-    return codes if known.all() else np.where(known, codes, info.max if least else info.min)
+    return info.max if least else info.min
 
 
 def bits(call: WindowFunction, array: pa.Array, frame: Runs) -> pa.Array:
@@ -119,7 +131,11 @@ _BITS = {"bit_and": (np.bitwise_and, -1), "bit_or": (np.bitwise_or, 0), "bit_xor
 
 
 def _extremes(codes: np.ndarray, frame: Runs, least: bool) -> np.ndarray:
-    return _folded(codes, frame, np.minimum if least else np.maximum)
+    return _folded(codes, frame, _pick(least))
+
+
+def _pick(least: bool) -> np.ufunc:
+    return np.minimum if least else np.maximum
 
 
 def _folded(codes: np.ndarray, frame: Runs, pick: np.ufunc) -> np.ndarray:

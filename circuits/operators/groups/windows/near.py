@@ -12,8 +12,9 @@ as both sides have the same of it: it sees no change, and is put out on neither 
 A function that passes over NULLs (IGNORE NULLS) sees as far as the next values are: there T is a number of
 rows with a value, too.
 
-A running sum, or a row's number, sees all that is before it, and changes wherever a change is before it. So
-all rows are listed from T before the first change on. What is in front of them is added up (`heads.py`).
+A running sum or extreme, or a row's number, sees all that is before it, and changes wherever a change is
+before it. So all rows are listed from T before the first change on. Of what is in front of them sums and
+extremes are made (`heads.py`).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from typing import Any
 
 import pyarrow.types as pt
 
+from dbsp.circuits.columns.order_codes import has_order_bits
 from dbsp.circuits.expressions.nodes import Call, Literal
 from dbsp.circuits.operators.groups.windows.calls import Calling, Edge
 
@@ -35,18 +37,20 @@ _MICROSECOND = timedelta(microseconds=1)
 @dataclass(frozen=True)
 class Sight:
     """T: so many places, and so much of the only column of the order: of times microseconds, of dates days.
-    onward: and all before. known: arguments of which so many values, too.
+    onward: and all before. known: arguments of which so many values, too. extremes: of which arguments the
+    greatest of all before, or the least (true).
     """
 
     places: int = 0
     values: int = 0
     onward: bool = False
     known: tuple[Any, ...] = ()
+    extremes: tuple[tuple[Any, bool], ...] = ()
 
 
 def sight(functions: Sequence[Calling]) -> Sight | None:
-    """None where some function sees all of a side, of which no sum is made, or it isn't known how far it
-    sees by value.
+    """None where some function sees all of a side, of which no sum or extreme is made, or it isn't known how
+    far it sees by value.
     """
     if len({function.order for function in functions}) != 1 or not functions[0].order:
         return None
@@ -62,7 +66,14 @@ def sight(functions: Sequence[Calling]) -> Sight | None:
         if _passes_over(function):
             known.append(function.arguments[0])
             places = _further(places, (-1, 0))
-    return Sight(sum(places), sum(values), any(map(is_running, functions)), tuple(dict.fromkeys(known)))
+    extremes = [(f.arguments[0], f.function == "min") for f in functions if is_extreme_so_far(f)]
+    return Sight(
+        sum(places),
+        sum(values),
+        any(map(is_running, functions)),
+        tuple(dict.fromkeys(known)),
+        tuple(dict.fromkeys(extremes)),
+    )
 
 
 def _further(far: tuple[int, int], seen: tuple[int, int]) -> tuple[int, int]:
@@ -78,11 +89,21 @@ def read_by(seen: Sight | None) -> str:
 
 
 def is_running(function: Calling) -> bool:
-    """Whether it sees all before, and adds it up."""
-    if function.function in _NUMBERS:
+    """Whether it sees all before, and what lies further ahead needs not be listed."""
+    if function.function in _NUMBERS or is_extreme_so_far(function):
         return True
     from_start = function.frame.lower is None and function.values is None
     return from_start and function.function in ("count", "sum", "avg")
+
+
+def is_extreme_so_far(function: Calling) -> bool:
+    """Whether it is the extreme of all before, of a type whose values are told apart by their order bits."""
+    return (
+        function.function in ("min", "max")
+        and function.frame.lower is None
+        and not function.frame.is_whole
+        and has_order_bits(function.type)
+    )
 
 
 def _passes_over(function: Calling) -> bool:

@@ -13,6 +13,7 @@ from dbsp.circuits.columns.arrow import int64_array
 from dbsp.circuits.columns.sorting import SortKey
 from dbsp.circuits.operators.groups.windows.heads import Heads
 from dbsp.circuits.operators.groups.windows.parts import Ahead, Parts
+from dbsp.circuits.traces.blocks.extremes import Extreme, Extremes
 
 Runs = tuple[np.ndarray, np.ndarray]
 
@@ -75,6 +76,15 @@ class Partitions:
         if self.heads is None:
             return None
         return Ahead(self.partition, self.heads.sums(Parts((index,), summed)))
+
+    def extreme_ahead(self, extreme: Extreme) -> Extremes | None:
+        """(order bits of the extreme value in front of the rows of each row's partition, what rows with it
+        weigh) int64[n] each.
+        """
+        if self.heads is None:
+            return None
+        codes, weights = self.heads.extreme(extreme)
+        return codes[self.partition], weights[self.partition]
 
 
 def _runs(ascending: np.ndarray) -> Runs:

@@ -14,7 +14,7 @@ import pyarrow.types as pt
 
 from dbsp.circuits.columns.arrow import fixed_values, validity
 from dbsp.circuits.columns.exact_sums import split_decimal, split_doubles, split_int64
-from dbsp.circuits.traces.range_sums import Addends, Summand
+from dbsp.circuits.traces.blocks.sums import Addends, Summand
 
 COUNT = -4  # the parts of doubles have numbers from -3 on
 

@@ -22,8 +22,8 @@ from dbsp.circuits.operators.groups.aggregates.percentiles import Percentile
 from dbsp.circuits.operators.groups.aggregates.ranked.ranks import RankedPlaces, Ranks
 from dbsp.circuits.operators.groups.state.mingled import mingled
 from dbsp.circuits.operators.groups.state.sides import Sides
+from dbsp.circuits.traces.blocks.sums import Ranges
 from dbsp.circuits.traces.layout import HIGH, of_placement
-from dbsp.circuits.traces.range_sums import Ranges
 from dbsp.circuits.traces.trace import Integral
 
 # a group of more rows is worth a search

@@ -22,9 +22,9 @@ from dbsp.circuits.columns.ranges import expand_ranges
 from dbsp.circuits.columns.sorting import SortKey
 from dbsp.circuits.operators.groups.aggregates.percentiles import InGroups, Places
 from dbsp.circuits.operators.groups.state.members import Members
+from dbsp.circuits.traces.blocks.sums import Ranges
+from dbsp.circuits.traces.blocks.weights import PrefixWeights
 from dbsp.circuits.traces.layout import LOW, with_low
-from dbsp.circuits.traces.prefix_weights import PrefixWeights
-from dbsp.circuits.traces.range_sums import Ranges
 from dbsp.circuits.traces.sorted_run import SortedRun
 
 # so few rows of a place are listed

@@ -241,7 +241,17 @@ HOUR, TWO_DAYS = timedelta(hours=1), timedelta(days=2)
         (total(Frame(True, 0, None)), None),
         (total(Frame(False, None, 0)), Sight(onward=True)),
         (total(Frame(False, None, edge(-5))), Sight(values=5, onward=True)),
-        (WindowFunction("max", pa.int16(), (UP,), (2,), Frame(True, None, 0)), None),
+        (
+            WindowFunction("max", pa.int16(), (UP,), (2,), Frame(True, None, -2)),
+            Sight(2, onward=True, extremes=((2, False),)),
+        ),
+        (
+            WindowFunction("min", pa.decimal128(18), (UP,), (2,), Frame(False, None, 0)),
+            Sight(onward=True, extremes=((2, True),)),
+        ),
+        (WindowFunction("min", pa.decimal128(19), (UP,), (2,), Frame(True, None, 0)), None),
+        (WindowFunction("max", pa.int16(), (UP,), (2,)), None),
+        (WindowFunction("max", pa.int16(), (UP,), (2,), Frame(True, 0, None)), None),
         (total(Frame(False, 0, 0)), Sight()),
         (total(Frame(False, edge(-5), edge(2))), Sight(values=7)),
         (total(Frame(False, edge(5, DOWN), edge(2, DOWN))), Sight(values=5)),

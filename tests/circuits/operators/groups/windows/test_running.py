@@ -19,14 +19,14 @@ from dbsp.circuits.circuit import CircuitBuilder
 from dbsp.circuits.columns.hashing import FOUR_BITS, hash_rows
 from dbsp.circuits.columns.sorting import SortKey
 from dbsp.circuits.expressions.nodes import Call, Column, Literal
-from dbsp.circuits.operators.groups import nearby
+from dbsp.circuits.operators.groups import nearby, touched
 from dbsp.circuits.operators.groups.window import Window
 from dbsp.circuits.operators.groups.windows.calls import Frame, WindowFunction
 from dbsp.circuits.operators.streams import Integrate
-from dbsp.circuits.traces import range_sums
+from dbsp.circuits.traces.blocks import extremes, sums
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.testing.bags import identity
-from tests.circuits.engine import Engine
+from tests.circuits.engine import Engine, Options
 from tests.generators.columns.zsets import Naive, values_of, zset_of
 from tests.laws.operators_laws import check, circuit_of, hash_seeds, options
 
@@ -36,7 +36,8 @@ def of_few_rows(request: pytest.FixtureRequest) -> Iterator[None]:
     """As if all groups were large, and blocks small."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nearby, "_WORTH", 0)
-        patch.setattr(range_sums, "_BLOCK", request.param)
+        patch.setattr(sums, "_BLOCK", request.param)
+        patch.setattr(extremes, "_BLOCK", request.param)
         yield
 
 
@@ -127,6 +128,11 @@ def fitting(value: int) -> int | None:
     return value if -(2**63) <= value < 2**63 else None
 
 
+def greatest_double(values: list[float]) -> float:
+    """NaN is the greatest."""
+    return nan if any(map(isnan, values)) else max(values)
+
+
 # by name: the function and type, its argument, what it is of the rows that it sees
 TOTALS: dict[str, tuple[str, pa.DataType, tuple[int, ...], Callable[[list[Row]], Any]]] = {
     "rows": ("count", pa.int64(), (), len),
@@ -135,6 +141,11 @@ TOTALS: dict[str, tuple[str, pa.DataType, tuple[int, ...], Callable[[list[Row]],
     "of doubles": ("sum", pa.float64(), (3,), sum_of(3, double_sum)),
     "mean of doubles": ("avg", pa.float64(), (3,), sum_of(3, lambda v: double_sum(v) / len(v))),
     "of decimals": ("sum", pa.decimal128(20, 2), (4,), sum_of(4, lambda values: sum(values, Decimal(0)))),
+    "greatest": ("max", pa.int64(), (2,), sum_of(2, max)),
+    "least": ("min", pa.int64(), (2,), sum_of(2, min)),
+    "least x": ("min", pa.int8(), (1,), sum_of(1, min)),
+    "greatest double": ("max", pa.float64(), (3,), sum_of(3, greatest_double)),
+    "least decimal": ("min", pa.decimal128(10, 2), (4,), sum_of(4, min)),
 }
 
 
@@ -260,15 +271,16 @@ def listed_by(
     engine: Engine, delta: ZSet, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[int, list[tuple[Any, ...]]]:
     """(rows that a step lists, the x, the values and the weights of its change)"""
-    listed, whole = [0], nearby.list_rows
+    listed, whole = [0], touched.list_rows
 
     def counting(*arguments: Any) -> Any:
-        touched = whole(*arguments)
-        listed[0] += touched.rows.num_rows
-        return touched
+        found = whole(*arguments)
+        listed[0] += found.rows.num_rows
+        return found
 
     with monkeypatch.context() as patch:
-        patch.setattr(nearby, "list_rows", counting)
+        for module in (nearby, touched):
+            patch.setattr(module, "list_rows", counting)
         change = engine.step({"t": delta})["v"]
     columns = [change.rows.column(i).to_pylist() for i in (1, *range(5, change.rows.num_columns))]
     return listed[0], sorted(zip(*columns, change.weights.tolist(), strict=True))
@@ -290,6 +302,20 @@ def test_of_rows_in_front_none_is_listed(tmp_path: Path, monkeypatch: pytest.Mon
     listed, change = listed_by(engine, numbers(99, weight=-1), monkeypatch)
     assert sorted((x, weight) for x, *_, weight in change) == [(99, -1), (100, -1), (100, 1)]
     assert listed == 2
+
+
+def test_an_extreme_that_was_retracted_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Among all rows of the group, as long as the trace has the row and its retraction."""
+    called = [("greatest", "so far"), ("least", "but the last")]
+    engine = Engine(circuit_of({"t": SCHEMA}, windows(called, UP)), tmp_path, Options(small=0))
+    engine.step({"t": numbers(*range(-100, 0))})
+    assert listed_by(engine, numbers(0), monkeypatch) == (2, [(0, 0, -100, 1)])
+    engine.step({"t": numbers(-100, weight=-1)})
+    listed, change = listed_by(engine, numbers(1), monkeypatch)
+    assert (listed > 100, change) == (True, [(1, 1, -99, 1)])
+    engine.step({"t": numbers(-100)})
+    listed, change = listed_by(engine, numbers(2), monkeypatch)
+    assert (listed < 10, change) == (True, [(2, 2, -100, 1)])
 
 
 def test_who_sees_a_change_in_a_range_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsp.circuits.columns.arrow import fixed_values
-from dbsp.circuits.traces import range_sums as module
 from dbsp.circuits.traces.batch import Batch
-from dbsp.circuits.traces.range_sums import Addends, Summand, range_sums
+from dbsp.circuits.traces.blocks import sums as module
+from dbsp.circuits.traces.blocks.sums import Addends, Ranges, Summand, range_sums
 from dbsp.circuits.traces.sorted_run import SortedRun
 
 SCHEMA = pa.schema([("x", pa.int64())])
@@ -46,24 +46,33 @@ def run_of(batches: list[list[tuple[int, int]]]) -> SortedRun:
     return SortedRun(made)
 
 
+def ranges_of(
+    held: list[list[list[tuple[int, int]]]], count: int, data: st.DataObject
+) -> tuple[list[Ranges], list[list[tuple[int, int]]]]:
+    """Some ranges of each run, and the rows that those of each number have in all runs."""
+    ranges: list[Ranges] = []
+    rows: list[list[tuple[int, int]]] = [[] for _ in range(count)]
+    for run in held:
+        whole = [row for batch in run for row in batch]
+        edges = data.draw(
+            st.lists(st.tuples(*[st.integers(0, len(whole))] * 2), min_size=count, max_size=count)
+        )
+        start, stop = (np.array([edge[i] for edge in edges], np.int64) for i in (0, 1))
+        ranges.append((run_of(run), start, stop))
+        for i, (first, end) in enumerate(edges):
+            rows[i] += whole[first:end]
+    return ranges, rows
+
+
 @given(st.lists(runs, min_size=1, max_size=3), st.data(), st.sampled_from([1, 2, 3, 256]))
 def test_sums_of_ranges(held: list[list[list[tuple[int, int]]]], data: st.DataObject, block: int) -> None:
     count = data.draw(st.integers(1, 4))
-    whole = [[row for batch in run for row in batch] for run in held]
-    edges = [
-        data.draw(st.lists(st.tuples(*[st.integers(0, len(run))] * 2), min_size=count, max_size=count))
-        for run in whole
-    ]
-    ranges = [
-        (run_of(run), *(np.array([edge[i] for edge in own], np.int64) for i in (0, 1)))
-        for run, own in zip(held, edges, strict=True)
-    ]
+    ranges, rows = ranges_of(held, count, data)
     expected: dict[int, list[int]] = {number: [0] * count for number in range(-1, 2)}
-    for run, own in zip(whole, edges, strict=True):
-        for i, (start, stop) in enumerate(own):
-            for x, weight in run[start:stop]:
-                if x % 5:
-                    expected[x % 3 - 1][i] += x * weight
+    for i, within in enumerate(rows):
+        for x, weight in within:
+            if x % 5:
+                expected[x % 3 - 1][i] += x * weight
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_BLOCK", block)
         for _ in range(2):  # sums are kept with the batches

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsp.circuits.traces.batch import Batch
-from dbsp.circuits.traces.prefix_weights import PrefixWeights
+from dbsp.circuits.traces.blocks.weights import PrefixWeights
 from dbsp.circuits.traces.sorted_run import SortedRun
 from tests.circuits.traces.test_sorted_run import cut
 
