@@ -29,7 +29,8 @@ _SOURCES = (
     "a FULL JOIN b ON a.ts = b.at",
     "a JOIN p ON a.k = p.k",
     "(SELECT * FROM a WHERE ts IN (SELECT at FROM b WHERE b.k = a.k)) a",
-    "(SELECT * FROM a WHERE EXISTS (SELECT 1 FROM b WHERE b.at BETWEEN a.ts AND a.ts + INTERVAL '6' MINUTE)) a",
+    "(SELECT * FROM a WHERE EXISTS (SELECT 1 FROM b "
+    "WHERE b.at BETWEEN a.ts AND a.ts + INTERVAL '6' MINUTE)) a",
     "(SELECT * FROM a WHERE NOT EXISTS (SELECT 1 FROM b WHERE b.at = a.ts AND b.w > a.v)) a",
     "(SELECT * FROM a WHERE v > (SELECT max(w) FROM b WHERE b.at = a.ts)) a",
 )
