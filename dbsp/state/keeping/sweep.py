@@ -33,10 +33,11 @@ class Sweep:
         self._prefixes: set[str] = set()  # of attempts that failed, whose names aren't known yet
 
     def now(self, names: Iterable[str]) -> None:
-        """Delete them, in this thread; on a store when it is worth a request."""
+        """Delete them, in this thread, and nothing else; on a store when it is worth a request."""
+        names = frozenset(names)
         self.add(names)
         if self._segments.origin is None:
-            self._delete()
+            self._delete_here(names)
 
     def add(self, names: Iterable[str]) -> None:
         """To be deleted: nobody will open them again."""
@@ -71,7 +72,10 @@ class Sweep:
         if origin is not None:
             self._delete_there(origin)
             return
-        for name in sorted(self._left):
+        self._delete_here(frozenset(self._left))
+
+    def _delete_here(self, names: frozenset[str]) -> None:
+        for name in sorted(names):
             if delete(Path(self._segments.root) / name):
                 self._left.discard(name)
 

@@ -24,7 +24,8 @@ def test_only_what_was_named_goes(root: Path) -> None:
     sweep.now(["1-a.seg", "never.seg"])
     assert sorted(os.listdir(root)) == ["1-b.seg", "2-a.seg"]
     sweep.add(["1-b.seg"])
-    assert sorted(os.listdir(root)) == ["1-b.seg", "2-a.seg"]  # until a step is made
+    sweep.now(["never.seg"])
+    assert sorted(os.listdir(root)) == ["1-b.seg", "2-a.seg"]  # until a step is made, and then beside it
     sweep.beside()
     sweep.close()
     assert os.listdir(root) == ["2-a.seg"]
