@@ -99,10 +99,7 @@ def is_running(function: Calling) -> bool:
 def is_extreme_so_far(function: Calling) -> bool:
     """Whether it is the extreme of all before, of a type whose values are told apart by their order bits."""
     return (
-        function.function in ("min", "max")
-        and function.frame.lower is None
-        and not function.frame.is_whole
-        and has_order_bits(function.type)
+        function.function in ("min", "max") and function.frame.lower is None and has_order_bits(function.type)
     )
 
 

@@ -318,6 +318,20 @@ def test_an_extreme_that_was_retracted_is_looked_for(tmp_path: Path, monkeypatch
     assert (listed < 10, change) == (True, [(2, 2, -100, 1)])
 
 
+def test_an_extreme_of_rows_in_front_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The frame ends before the rows that are listed."""
+    called = [("greatest", "out of a range"), ("least", "out of a range")]
+    engine = Engine(circuit_of({"t": SCHEMA}, windows(called, UP)), tmp_path)
+    engine.step({"t": numbers(*range(-100, -50))})
+    assert listed_by(engine, numbers(-10), monkeypatch) == (1, [(-10, -51, -100, 1)])
+
+
+def test_of_rows_in_front_none_has_a_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = Engine(circuit_of({"t": SCHEMA}, windows([("greatest", "so far")], UP)), tmp_path)
+    engine.step({"t": zset_of(SCHEMA, [((0, x, None, 0.5, Decimal(x)), 1) for x in range(50)])})
+    assert listed_by(engine, numbers(60), monkeypatch) == (1, [(60, 60, 1)])
+
+
 def test_who_sees_a_change_in_a_range_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = Engine(circuit_of({"t": SCHEMA}, windows([("rows", "in a range")], UP)), tmp_path)
     engine.step({"t": numbers(*range(0, 100, 2))})
