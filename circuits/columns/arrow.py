@@ -93,6 +93,19 @@ def from_fixed_values(values: np.ndarray, data_type: pa.DataType, null: np.ndarr
     return pa.Array.from_buffers(data_type, len(values), [bits, pa.py_buffer(np.ascontiguousarray(values))])
 
 
+def decimal_words(array: pa.Array) -> np.ndarray:
+    """int64[n, 2]: the low and the high half of a decimal128's unscaled value; anything where NULL."""
+    return fixed_values(array).view(np.int64).reshape(-1, 2)
+
+
+def from_unscaled(values: np.ndarray, data_type: pa.DataType, null: np.ndarray | None = None) -> pa.Array:
+    """A decimal128 array from its unscaled values of 64 bits, NULL where `null` says so."""
+    words = np.empty((len(values), 2), np.int64)
+    words[:, 0] = values
+    words[:, 1] = words[:, 0] >> 63
+    return from_fixed_values(words, data_type, null)
+
+
 def is_fixed(data_type: pa.DataType) -> bool:
     """True for the types of `fixed_values`."""
     return data_type.id in _DTYPES

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.columns.arrow import fixed_values, from_fixed_values
+from dbsp.circuits.columns.arrow import decimal_words, from_fixed_values
 
 MASK = np.int64(0xFFFFFFFF)
 _BITS = np.int64(32)
@@ -31,7 +31,7 @@ def split_int64(values: np.ndarray) -> list[np.ndarray]:
 
 def split_decimal(array: pa.Array) -> list[np.ndarray]:
     """Four limbs of a decimal128's unscaled value; anything where NULL."""
-    halves = fixed_values(array).view(np.int64).reshape(-1, 2)
+    halves = decimal_words(array)
     low, high = halves[:, 0], halves[:, 1]
     return [low & MASK, (low >> _BITS) & MASK, high & MASK, high >> _BITS]
 

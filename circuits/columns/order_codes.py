@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.arrow import fixed_values, from_fixed_values
+from dbsp.circuits.columns.arrow import decimal_words, fixed_values, from_unscaled
 from dbsp.circuits.columns.hashing import byte_ranges
 
 _HALF = np.int64(1 << 55)
@@ -83,9 +83,9 @@ def has_order_bits(data_type: pa.DataType) -> bool:
 
 def order_bits(array: pa.Array) -> np.ndarray:
     """int64[n], for a type of `has_order_bits`; anything where NULL. -0.0 codes as 0.0."""
+    if pt.is_decimal(array.type):
+        return np.ascontiguousarray(decimal_words(array)[:, 0])
     values = fixed_values(array)
-    if values.dtype.kind == "V":
-        return values.view(np.int64)[::2].copy()
     if values.dtype.kind != "f":
         return values.astype(np.int64)
     wide = values.astype(np.float64) + 0.0
@@ -117,7 +117,7 @@ def from_order_bits(code: np.ndarray, valid: np.ndarray, data_type: pa.DataType)
     if pt.is_boolean(data_type):
         return pa.array(code != 0, mask=nulls)
     if pt.is_decimal(data_type):
-        return from_fixed_values(np.stack([code, code >> np.int64(63)], axis=1), data_type, nulls)
+        return from_unscaled(code, data_type, nulls)
     width = data_type.bit_width
     narrow = pa.array(code.astype(f"int{width}"), mask=nulls)
     return narrow if pt.is_integer(data_type) else narrow.view(data_type)

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.arrow import child_arrays, fixed_values, int64_array, validity
+from dbsp.circuits.columns.arrow import child_arrays, decimal_words, fixed_values, int64_array, validity
 from dbsp.circuits.columns.hashing import list_ranges
 from dbsp.circuits.columns.order_codes import has_order_bits, order_bits
 from dbsp.circuits.columns.ranges import expand_lengths, expand_ranges
@@ -206,7 +206,7 @@ def _value_keys(array: pa.Array, exact: bool) -> list[np.ndarray]:
             keys.append((~(np.signbit(values) & ~np.isnan(values))).astype(np.int64))
         return keys
     if pt.is_decimal128(data_type):
-        halves = fixed_values(array).view(np.int64).reshape(-1, 2)
+        halves = decimal_words(array)
         return [halves[:, 1], halves[:, 0] ^ np.int64(-(1 << 63))]
     if pt.is_struct(data_type):
         return [key for child in child_arrays(array) for key in sort_keys(child, exact=exact)]

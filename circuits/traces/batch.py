@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Set
+from collections.abc import Callable, Hashable, Set
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +26,8 @@ from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.columns.narrow.column import Codes, Narrow
 from dbsp.circuits.traces.layout import Layout
 from dbsp.circuits.traces.zset import Grouped, ZSet
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +60,15 @@ class Batch:
         return int(self.keys[-1])
 
     @cached_property
-    def sums(self) -> dict[Hashable, Any]:
-        """What was summed up of its rows, for who asks again: `blocks`"""
+    def _summaries(self) -> dict[Hashable, Any]:
         return {}
+
+    def summary(self, what: Hashable, make: Callable[[], Made]) -> Made:
+        """What is made of its rows when it is first asked for, and kept for who asks again (`blocks/`)."""
+        if what not in self._summaries:
+            self._summaries[what] = make()
+        made: Made = self._summaries[what]
+        return made
 
     @cached_property
     def plain(self) -> list[np.ndarray | None]:

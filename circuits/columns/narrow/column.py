@@ -21,7 +21,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.arrow import fixed_values, positions_of, retyped, take_values, validity
+from dbsp.circuits.columns.arrow import (
+    fixed_values,
+    from_unscaled,
+    positions_of,
+    retyped,
+    take_values,
+    validity,
+)
 
 _BASE, _UNIT = b"base", b"unit"
 DECIMAL = pa.decimal128(1).id
@@ -78,10 +85,8 @@ def numbers_at(parts: Sequence[tuple[Codes, np.ndarray]]) -> np.ndarray:
 def of_numbers(numbers: np.ndarray, data_type: pa.DataType) -> pa.Array:
     """int64[n] as values of a type: of an integer, a decimal or a time."""
     if data_type.id == DECIMAL:
-        words = np.empty((len(numbers), 2), np.int64)
-        words[:, 0], words[:, 1] = numbers, numbers >> 63
-        numbers = words
-    elif data_type.bit_width < 64:
+        return from_unscaled(numbers, data_type)
+    if data_type.bit_width < 64:
         numbers = numbers.astype(f"int{data_type.bit_width}")
     return pa.Array.from_buffers(data_type, len(numbers), [None, pa.py_buffer(numbers)])
 

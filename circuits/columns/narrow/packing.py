@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbsp.circuits.columns.arrow import fixed_values, positions_of, take_values, validity
+from dbsp.circuits.columns.arrow import decimal_words, fixed_values, positions_of, take_values, validity
 from dbsp.circuits.columns.narrow.column import DECIMAL, Narrow
 
 # of the values that tell whether text repeats
@@ -36,7 +36,7 @@ def _numbers(column: pa.Array) -> pa.Array | Narrow:
         return Narrow(column.type, pa.nulls(len(column)), None)
     values, valid = fixed_values(column), validity(column) if column.null_count else None
     if column.type.id == DECIMAL:
-        words = values.view(np.int64).reshape(-1, 2)
+        words = decimal_words(column)
         values = words[:, 0]
         beyond = words[:, 1] != values >> 63
         if (beyond if valid is None else beyond & valid).any():

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.columns.arrow import fixed_values, validity
+from dbsp.circuits.columns.arrow import decimal_words, validity
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.registry import Value
 from dbsp.circuits.expressions.vectors.numbers import Mask, Numbers, Vector, both
@@ -24,7 +24,7 @@ def unscaled(value: Value) -> Vector:
     """A decimal128 column's unscaled values, 0 where NULL."""
     is_constant = isinstance(value, pa.Scalar)
     array = pa.repeat(value, 1) if is_constant else value
-    halves = fixed_values(array).view(np.int64).reshape(-1, 2)
+    halves = decimal_words(array)
     low, high = halves[:, 0], halves[:, 1]
     valid = None
     if array.null_count:

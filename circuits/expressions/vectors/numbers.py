@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbsp.circuits.columns.arrow import from_fixed_values
+from dbsp.circuits.columns.arrow import from_fixed_values, from_unscaled
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.registry import Value, kernel
@@ -109,14 +109,6 @@ def unscaled(value: Value, scale: int) -> Vector:
     fits = words[:, 1] == words[:, 0] >> 63
     require(fits, "ARITHMETIC_OVERFLOW", lambda row: f"{array[row].as_py()} is out of range", numbers)
     return numbers
-
-
-def from_unscaled(values: Numbers, type: pa.DataType, null: Mask | None = None) -> pa.Array:
-    """A DECIMAL array from its BIGINT units of the type's scale."""
-    words = np.empty((len(values), 2), np.int64)
-    words[:, 0] = values
-    words[:, 1] = words[:, 0] >> 63
-    return from_fixed_values(words, type, null)
 
 
 def require(

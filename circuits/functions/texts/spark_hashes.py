@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.arrow import child_arrays, fixed_values, validity
+from dbsp.circuits.columns.arrow import child_arrays, decimal_words, fixed_values, validity
 from dbsp.circuits.columns.forms.months import MONTHS
 from dbsp.circuits.columns.hashing import byte_ranges, list_ranges
 from dbsp.circuits.expressions.nodes import Call
@@ -239,7 +239,7 @@ def _of_fixed(hash_: type[_Hash], array: pa.Array, seeds: Numbers) -> Numbers:
 
 def _of_decimals(hash_: type[_Hash], array: pa.Array, seeds: Numbers) -> Numbers:
     """The unscaled number: as a BIGINT up to 18 digits, beyond as Java's shortest big-endian bytes."""
-    words = fixed_values(array).view(np.int64).reshape(-1, 2)
+    words = decimal_words(array)
     if array.type.precision <= 18:
         return hash_.int64(np.ascontiguousarray(words[:, 0]), seeds)
     big = np.ascontiguousarray(np.ascontiguousarray(words).view(np.uint8).reshape(-1, 16)[:, ::-1])

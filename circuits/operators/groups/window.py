@@ -37,7 +37,7 @@ from dbsp.circuits.operators.groups.windows.calls import WindowFunction
 from dbsp.circuits.operators.groups.windows.functions import FUNCTIONS, evaluate_window
 from dbsp.circuits.operators.groups.windows.heads import Heads
 from dbsp.circuits.operators.groups.windows.leads import Lead, leading
-from dbsp.circuits.operators.groups.windows.near import Sight, read_by, sight
+from dbsp.circuits.operators.groups.windows.near import Sight, listed_of, sight
 from dbsp.circuits.operators.groups.windows.partitions import Partitions
 from dbsp.circuits.operators.groups.windows.rolling import reach
 from dbsp.circuits.operators.groups.windows.values import is_gathered
@@ -65,9 +65,9 @@ class Window(Reader):
 
     @property
     def cost(self) -> str:
-        listed = dict.fromkeys(call.text or call.function for call in self.functions if is_gathered(call))
-        read = "partitions of which another row comes first" if self.leads else read_by(self.sight)
-        return "; ".join([read, *(f"every row's frame for {text}" for text in listed)])
+        framed = dict.fromkeys(call.text or call.function for call in self.functions if is_gathered(call))
+        read = listed_of(self.functions, attrgetter("column"))
+        return "; ".join([read, *(f"every row's frame for {text}" for text in framed)])
 
     @cached_property
     def sight(self) -> Sight | None:
@@ -81,7 +81,7 @@ class Window(Reader):
         """By what the rows come first that tell the functions' values, if those are a partition's alone."""
         return leading(self.functions, attrgetter("column"))
 
-    @property
+    @cached_property
     def read_by(self) -> SortKey | None:
         """The order of a trace in which the rows that a change shows in are found; None: they are all."""
         if self.leads:

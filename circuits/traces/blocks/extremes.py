@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +24,7 @@ from dbsp.circuits.traces.batch import Batch
 from dbsp.circuits.traces.blocks.sums import Ranges
 
 _BLOCK = 256
-_LEAST = np.iinfo(np.int64).min
+_LEAST = int(np.iinfo(np.int64).min)
 Extremes = tuple[np.ndarray, np.ndarray]  # the order bits of v*, and w*
 
 
@@ -34,15 +35,15 @@ class Extreme:
     column: int
     least: bool
 
-    @property
-    def nothing(self) -> int:
-        """The order bits of v* where no row has a value."""
-        return ~_LEAST if self.least else _LEAST
-
     def weighed(self, values: pa.Array, weights: np.ndarray) -> Extremes:
         """A code a row, of the extreme value the greatest, and its weight; of a NULL it is 0."""
         known, codes = validity(values), order_bits(values)
         return np.where(known, ~codes if self.least else codes, _LEAST), np.where(known, weights, 0)
+
+
+def nothing(least: bool) -> int:
+    """The order bits of v* where no row has a value: no value has lesser ones, or, of the least, greater."""
+    return ~_LEAST if least else _LEAST
 
 
 def range_extremes(ranges: Iterable[Ranges], extreme: Extreme, count: int) -> Extremes:
@@ -54,7 +55,8 @@ def range_extremes(ranges: Iterable[Ranges], extreme: Extreme, count: int) -> Ex
             blocks = first < last
             if blocks.any():
                 of, block = expand_ranges(first[blocks], last[blocks])
-                parts.append((owner[blocks][of], *(each[block] for each in _of_blocks(batch, extreme))))
+                whole = batch.summary(extreme, partial(_of_blocks, batch, extreme))
+                parts.append((owner[blocks][of], *(each[block] for each in whole)))
             # of ranges with whole blocks the rows before the first and behind the last, of others all
             of, row = expand_ranges(
                 np.concatenate([begin, np.where(blocks, last * _BLOCK, end)]),
@@ -72,11 +74,8 @@ def range_extremes(ranges: Iterable[Ranges], extreme: Extreme, count: int) -> Ex
 
 def _of_blocks(batch: Batch, extreme: Extreme) -> Extremes:
     """The greatest code of each block, and what its rows weigh."""
-    if extreme not in batch.sums:
-        codes, weights = extreme.weighed(batch.column(extreme.column), batch.weights)
-        starts = np.arange(0, len(batch), _BLOCK)
-        greatest = np.maximum.reduceat(codes, starts)
-        is_greatest = codes == greatest.repeat(_BLOCK)[: len(codes)]
-        batch.sums[extreme] = greatest, np.add.reduceat(np.where(is_greatest, weights, 0), starts)
-    found: Extremes = batch.sums[extreme]
-    return found
+    codes, weights = extreme.weighed(batch.column(extreme.column), batch.weights)
+    starts = np.arange(0, len(batch), _BLOCK)
+    greatest = np.maximum.reduceat(codes, starts)
+    is_greatest = codes == greatest.repeat(_BLOCK)[: len(codes)]
+    return greatest, np.add.reduceat(np.where(is_greatest, weights, 0), starts)

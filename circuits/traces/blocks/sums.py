@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -60,11 +61,10 @@ def _add(
     """Ranges of one batch, to the totals of their owners."""
     long = end - begin > _BLOCK
     if long.any():
-        if summand not in batch.sums:
-            batch.sums[summand] = _by_blocks(batch, summand)
+        sums = batch.summary(summand, partial(_by_blocks, batch, summand))
         first, last = begin[long] // _BLOCK, end[long] // _BLOCK
-        for number, upto in batch.sums[summand].items():
-            total = totals.setdefault(number, np.zeros(count, np.int64))
+        for each, upto in sums.items():
+            total = totals.setdefault(each, np.zeros(count, np.int64))
             total[owner[long]] += upto[last] - upto[first]  # no owner has two ranges in a batch
     # the rest of blocks is looked at; what lies before a long range is taken off again
     until, since = end[long], begin[long]

@@ -9,6 +9,8 @@ State: 8 / B bytes a row, of batches with other weights than 1.  Cost: O(B) a pl
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from dbsp.circuits.columns.arrow import every
@@ -54,9 +56,7 @@ class PrefixWeights:
 
 def _up_to(batch: Batch, at: np.ndarray, own: int) -> np.ndarray:
     """int64[n]: what the rows of a batch before each position weigh; own: 1: with the row there."""
-    if _KEPT not in batch.sums:
-        batch.sums[_KEPT] = _before_blocks(batch)
-    before = batch.sums[_KEPT]
+    before = batch.summary(_KEPT, partial(_before_blocks, batch))
     if before is None:
         return at + own
     block = at // _BLOCK

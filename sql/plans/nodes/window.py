@@ -8,8 +8,7 @@ from operator import attrgetter
 
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Expression, remap
-from dbsp.circuits.operators.groups.windows.leads import leading
-from dbsp.circuits.operators.groups.windows.near import read_by, sight
+from dbsp.circuits.operators.groups.windows.near import listed_of
 from dbsp.circuits.progress.bounds import of_groups
 from dbsp.sql.plans.calls import Change, WindowCall
 from dbsp.sql.plans.families import OneInput
@@ -92,9 +91,7 @@ class Window(OneInput):
 
     @property
     def cost(self) -> str:
-        if leading(self.calls, attrgetter("expression")):
-            return "partitions of which another row comes first"
-        return read_by(sight(self.calls))
+        return listed_of(self.calls, attrgetter("expression"))
 
     @property
     def spelled(self) -> str:

@@ -9,6 +9,7 @@ others are.  Cost: O(log n) a group and batch, and once O(n) for a batch of n ro
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -31,15 +32,14 @@ def mingled(
         for batch, owner, begin, _ in run.cut(start, stop):
             first = [batch.column_at(i, begin) for i in columns]
             others = ~equal_rows(keys, owner, first, np.arange(len(owner)))
-            found[owner[others | np.isin(high[owner], _shared(batch, columns))]] = True
+            shared = batch.summary(columns, partial(_shared, batch, columns))
+            found[owner[others | np.isin(high[owner], shared)]] = True
     return found
 
 
 def _shared(batch: Batch, columns: tuple[int, ...]) -> np.ndarray:
     """The high halves of sort keys that rows of several groups have in the batch."""
-    if columns not in batch.sums:
-        high = batch.keys & HIGH
-        (alike,) = (high[1:] == high[:-1]).nonzero()
-        keys = [batch.column(i) for i in columns]
-        batch.sums[columns] = np.unique(high[alike[~equal_rows(keys, alike, keys, alike + 1)]])
-    return np.asarray(batch.sums[columns])
+    high = batch.keys & HIGH
+    (alike,) = (high[1:] == high[:-1]).nonzero()
+    keys = [batch.column(i) for i in columns]
+    return np.unique(high[alike[~equal_rows(keys, alike, keys, alike + 1)]])

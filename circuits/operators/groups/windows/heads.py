@@ -18,7 +18,7 @@ import numpy as np
 from dbsp.circuits.columns.arrow import every
 from dbsp.circuits.columns.groups import Groups
 from dbsp.circuits.operators.groups.state.mingled import mingled
-from dbsp.circuits.traces.blocks.extremes import Extreme, Extremes, range_extremes
+from dbsp.circuits.traces.blocks.extremes import Extreme, Extremes, nothing, range_extremes
 from dbsp.circuits.traces.blocks.sums import Ranges, Summand, range_sums
 from dbsp.circuits.traces.blocks.weights import PrefixWeights
 from dbsp.circuits.traces.layout import HIGH
@@ -48,7 +48,7 @@ class Heads:
     def tells(self, extreme: Extreme) -> bool:
         """Whether every head's extreme is known: none of them was retracted."""
         codes, weights = self.extreme(extreme)
-        return every((weights > 0) | (codes == extreme.nothing))
+        return every((weights > 0) | (codes == nothing(extreme.least)))
 
     @cached_property
     def rows(self) -> np.ndarray:

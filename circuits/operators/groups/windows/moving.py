@@ -22,7 +22,7 @@ from dbsp.circuits.operators.groups.aggregates.sums import Fitting, averages, re
 from dbsp.circuits.operators.groups.windows.calls import WindowFunction
 from dbsp.circuits.operators.groups.windows.partitions import Runs
 from dbsp.circuits.operators.groups.windows.parts import COUNT, Ahead, digits, doubles
-from dbsp.circuits.traces.blocks.extremes import Extremes
+from dbsp.circuits.traces.blocks.extremes import Extremes, nothing
 
 
 def counts(array: pa.Array, frame: Runs, ahead: Ahead | None = None) -> np.ndarray:
@@ -80,7 +80,7 @@ def extreme(call: WindowFunction, array: pa.Array, frame: Runs, ahead: Extremes 
     found = _extremes(_coded(order_bits(array), validity(array), least), frame, least)
     if ahead is not None:
         codes, weights = ahead
-        found = _pick(least)(np.where(valid, found, _nothing(least)), codes)
+        found = _pick(least)(np.where(valid, found, nothing(least)), codes)
         valid = valid | (weights > 0)
     return from_order_bits(found, valid, array.type)
 
@@ -105,13 +105,7 @@ def _is_least(call: WindowFunction) -> bool:
 
 def _coded(codes: np.ndarray, known: np.ndarray, least: bool) -> np.ndarray:
     """The codes, of NULL one that is never the extreme."""
-    return codes if known.all() else np.where(known, codes, _nothing(least))
-
-
-def _nothing(least: bool) -> int:
-    """The order bits that are never the extreme, of a value that isn't there."""
-    info = np.iinfo(np.int64)
-    return info.max if least else info.min
+    return codes if known.all() else np.where(known, codes, nothing(least))
 
 
 def bits(call: WindowFunction, array: pa.Array, frame: Runs) -> pa.Array:

@@ -19,7 +19,7 @@ extremes are made (`heads.py`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -29,6 +29,7 @@ import pyarrow.types as pt
 from dbsp.circuits.columns.order_codes import has_order_bits
 from dbsp.circuits.expressions.nodes import Call, Literal
 from dbsp.circuits.operators.groups.windows.calls import Calling, Edge
+from dbsp.circuits.operators.groups.windows.leads import leading
 
 _DAY = timedelta(days=1)
 _MICROSECOND = timedelta(microseconds=1)
@@ -81,8 +82,11 @@ def _further(far: tuple[int, int], seen: tuple[int, int]) -> tuple[int, int]:
     return max(far[0], *(-edge for edge in seen)), max(far[1], *seen)
 
 
-def read_by(seen: Sight | None) -> str:
-    """What of a partition a step lists, in words."""
+def listed_of(functions: Sequence[Calling], of: Callable[[Any], object]) -> str:
+    """What of a partition a step lists, in words. of: what an item of an order is of."""
+    if leading(functions, of):
+        return "partitions of which another row comes first"
+    seen = sight(functions)
     if seen is None:
         return "touched partitions"
     return "rows from the first changed one on" if seen.onward else "rows near the changed ones"

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dbsp.circuits.columns.arrow import from_unscaled
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call
 from dbsp.circuits.expressions.registry import _FUNCTIONS, Value
 from dbsp.circuits.expressions.vectors.numbers import (
     both,
     from_numbers,
-    from_unscaled,
     per_distinct,
     require,
     result,

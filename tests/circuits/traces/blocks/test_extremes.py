@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsp.circuits.traces.blocks import extremes as module
-from dbsp.circuits.traces.blocks.extremes import Extreme, range_extremes
+from dbsp.circuits.traces.blocks.extremes import Extreme, nothing, range_extremes
 from tests.circuits.traces.blocks.test_sums import ranges_of, run_of
 
 ENDS = [-(2**63), 2**63 - 1]
@@ -32,7 +32,7 @@ def test_extremes_of_ranges(held, data: st.DataObject, block: int, pick) -> None
     extreme = Extreme(0, pick is min)
     expected = []
     for rows in within:
-        value = pick((x for x, _ in rows if x is not None), default=extreme.nothing)
+        value = pick((x for x, _ in rows if x is not None), default=nothing(extreme.least))
         expected.append((value, sum(weight for x, weight in rows if x == value)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_BLOCK", block)

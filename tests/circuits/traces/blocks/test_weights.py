@@ -46,4 +46,4 @@ def test_what_lies_outside_is_not_read() -> None:
     batches = cut(batch_of([2] * 40), [10, 20, 30])
     prefix = PrefixWeights(SortedRun(batches), np.array([12]), np.array([28]))
     assert prefix.between(np.array([13]), np.array([27])).tolist() == [28]
-    assert [bool(batch.sums) for batch in batches] == [False, True, True, False]
+    assert [bool(batch._summaries) for batch in batches] == [False, True, True, False]
