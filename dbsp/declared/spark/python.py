@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,9 @@ from dbsp.declared.spark.loading import name_loaded
 from dbsp.declared.spark.modules.messages import digest_of, messages_of
 from dbsp.declared.spark.modules.planning import no_query
 from dbsp.declared.spark.said import HIDDEN
+from dbsp.sql.catalyst.jvm.classes import class_loader
+
+_SOURCE = Path(__file__).with_name("Registering.java")
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,8 @@ class Definitions:
         context = self.spark.sparkContext
         arguments = context._gateway.new_array(context._jvm.java.lang.Object, 1)
         arguments[0] = self.spark._jsparkSession
-        self.registering = _class(context._gateway).newInstance(arguments)
+        registering = class_loader(context._gateway, _SOURCE).loadClass("Registering")
+        self.registering = registering.getConstructors()[0].newInstance(arguments)
         self.before = (f"{catalog.lower()}.", f"{catalog.lower()}.{database.lower()}.")
         self.graph = self.registering.create(catalog, database, conf)
         return self.registering.graph(self.graph)
@@ -138,15 +141,6 @@ class _Relation:
 
 def _spelled(parts: Any) -> str:
     return ".".join(str(parts.apply(i)) for i in range(parts.size()))
-
-
-@cache
-def _class(gateway: Any) -> Any:
-    """The constructor of Registering.java, compiled once in a JVM."""
-    compiler = gateway.jvm.org.codehaus.janino.SimpleCompiler()
-    compiler.setParentClassLoader(gateway.jvm.java.lang.Thread.currentThread().getContextClassLoader())
-    compiler.cook((Path(__file__).parent / "Registering.java").read_text(encoding="utf-8"))
-    return compiler.getClassLoader().loadClass("Registering").getConstructors()[0]
 
 
 def _relation(flow: Any) -> tuple[Any, Any]:

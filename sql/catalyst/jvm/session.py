@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dbsp.sql.catalyst.jvm.classes import class_loader
 from dbsp.sql.catalyst.jvm.connect import check_classic
 
 if TYPE_CHECKING:
@@ -66,20 +66,10 @@ _OPTIONS = {
 }
 
 
-# each sees those before it
-_CLASSES = ("Parameters", "Collations", "Portable", "Outside", "Rewritten", "Dumper")
-
-
-@cache
-def _dumper_class(gateway: Any) -> Any:
-    """The constructor of Dumper.java, compiled once in a JVM: py4j knows classes by name only."""
-    loader = gateway.jvm.java.lang.Thread.currentThread().getContextClassLoader()
-    for name in _CLASSES:
-        compiler = gateway.jvm.org.codehaus.janino.SimpleCompiler()
-        compiler.setParentClassLoader(loader)
-        compiler.cook((Path(__file__).parent / f"{name}.java").read_text(encoding="utf-8"))
-        loader = compiler.getClassLoader()
-    return loader.loadClass("Dumper").getConstructors()[0]
+_SOURCES = tuple(
+    Path(__file__).with_name(f"{name}.java")
+    for name in ("Parameters", "Collations", "Portable", "Outside", "Rewritten", "Dumper")
+)
 
 
 class Catalyst:
@@ -111,7 +101,9 @@ class Catalyst:
         arguments = gateway.new_array(self._jvm.java.lang.Object, 2)
         arguments[0] = self._session
         arguments[1] = ",".join(_EXCLUDED)
-        return _dumper_class(gateway).newInstance(arguments)
+        # py4j knows classes by name only where Spark's own loader has them
+        dumper = class_loader(gateway, *_SOURCES).loadClass("Dumper")
+        return dumper.getConstructors()[0].newInstance(arguments)
 
     def column_type(self, ddl: str) -> Any:
         """A type's DDL as parsed `DataType.json()`, or the dumped error as {"error": ...}."""

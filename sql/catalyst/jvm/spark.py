@@ -9,7 +9,7 @@ import threading
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -134,6 +134,8 @@ def launch_quietly(conf: SparkConf, log: Path, may_record: bool = False) -> bool
 
     # a signal interrupts the main thread only, and a daemon doesn't keep the process
     threading.Thread(target=launch, name="dbsp-launch", daemon=True).start()
+    with suppress(ImportError):  # PySpark asks it of an argument first, and it imports pandas: meanwhile
+        import pyspark.testing.utils  # noqa: F401, PLC0415
     try:
         gateway = started.result()
     except PySparkRuntimeError as error:

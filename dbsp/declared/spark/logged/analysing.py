@@ -24,7 +24,9 @@ from dbsp.declared.logs.delta import DELTA
 from dbsp.declared.logs.iceberg import CATALOG, ICEBERG
 from dbsp.declared.logs.opened import log_of
 from dbsp.declared.project.datasets import Logged, quoted
+from dbsp.sql.catalyst.jvm.classes import class_loader
 
+_SOURCE = Path(__file__).with_name("Logged.java")
 _CATALOG = "spark.sql.catalog.spark_catalog"
 _SESSION = "spark_catalog"
 _NONE = "builtin"
@@ -186,11 +188,8 @@ def _found(spark: SparkSession, made: Any) -> Iterator[None]:
 
 @cache
 def _class(gateway: Any) -> Any:
-    """Compiled once in a JVM, which can ask back from then on."""
+    """Once in a JVM, which can ask back from then on."""
     from pyspark.java_gateway import ensure_callback_server_started  # noqa: PLC0415  a private part of it
 
     ensure_callback_server_started(gateway)
-    compiler = gateway.jvm.org.codehaus.janino.SimpleCompiler()
-    compiler.setParentClassLoader(gateway.jvm.java.lang.Thread.currentThread().getContextClassLoader())
-    compiler.cook((Path(__file__).parent / "Logged.java").read_text(encoding="utf-8"))
-    return compiler.getClassLoader().loadClass("Logged")
+    return class_loader(gateway, _SOURCE).loadClass("Logged")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import atexit
 import re
 import shutil
-import zipfile
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -17,10 +16,12 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 from dbsp.running.spark.hosts.homes import homes
+from dbsp.sql.catalyst.jvm.classes import class_loader, jar
 
 if TYPE_CHECKING:
     from pyspark import RDD, SparkContext
 
+_SOURCE = Path(__file__).with_name("Placed.java")
 _ONE_HOST = re.compile(r"local(\[.*\])?")
 # one that has just come has no port yet, and no task
 _EXECUTOR = re.compile(r"(.+):\d+ (\d+)")
@@ -68,18 +69,13 @@ def _cores(executors: str) -> dict[str, int]:
 
 @cache
 def _hosts(context: SparkContext) -> Any:
-    """Placed.java's Hosts, compiled once in a JVM, and sent to its executors."""
+    """Placed.java's Hosts, in the driver and in its executors."""
     gateway: Any = context._gateway
-    compiler = gateway.jvm.org.codehaus.janino.SimpleCompiler()
-    compiler.setParentClassLoader(gateway.jvm.java.lang.Thread.currentThread().getContextClassLoader())
-    compiler.cook((Path(__file__).parent / "Placed.java").read_text(encoding="utf-8"))
-    jar = Path(mkdtemp(prefix="dbsp-"), "placed.jar")  # which executors that come later fetch, too
-    atexit.register(shutil.rmtree, jar.parent, ignore_errors=True)
-    with zipfile.ZipFile(jar, "w") as archive:
-        for name, code in compiler.getBytecodes().items():
-            archive.writestr(f"{name.replace('.', '/')}.class", bytes(code))
-    context._jsc.addJar(str(jar))
-    constructor = compiler.getClassLoader().loadClass("Placed$Hosts").getConstructors()[0]
+    place = Path(mkdtemp(prefix="dbsp-"), "placed.jar")  # which executors that come later fetch, too
+    atexit.register(shutil.rmtree, place.parent, ignore_errors=True)
+    place.write_bytes(jar(gateway, _SOURCE))
+    context._jsc.addJar(str(place))
+    constructor = class_loader(gateway, _SOURCE).loadClass("Placed$Hosts").getConstructors()[0]
     arguments = gateway.new_array(gateway.jvm.java.lang.Object, 1)
     arguments[0] = context._jsc.sc()
     return constructor.newInstance(arguments)
