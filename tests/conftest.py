@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from dbsp.circuits.functions.spark.class_archive import class_archive
 from dbsp.sql.catalyst.jvm import spark as jvm
-from dbsp.sql.catalyst.jvm.class_archive import class_archive
 from tests.effort import MINUTE, QUICK, is_long
 from tests.servers.jvm import SHORT
 

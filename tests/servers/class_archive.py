@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import time
 
-from dbsp.sql.catalyst.jvm.class_archive import class_archive
+from dbsp.circuits.functions.spark.class_archive import class_archive
 from dbsp.sql.compiler.load import compile_program
 
 _SECONDS = 120  # more than a JVM takes to write them on a busy machine

@@ -18,6 +18,7 @@ import pyarrow as pa
 from dbsp.circuits.allowance import has_allowance
 from dbsp.circuits.child import INT, Child, Children, EndedError
 from dbsp.circuits.errors import Error, EvaluationError
+from dbsp.circuits.functions.spark.class_archive import class_archive, class_path
 from dbsp.circuits.functions.spark.installed import jars, java_path
 
 # what Arrow and Spark reach into (org.apache.spark.launcher.JavaModuleOptions)
@@ -114,9 +115,12 @@ def _started() -> Evaluator:
     java = java_path()
     if java is None:
         raise Error("a function that Spark evaluates needs Java here: set JAVA_HOME, or put java on the path")
-    command = [java, "-XX:+UseSerialGC", "-XX:+IgnoreUnrecognizedVMOptions", "-Xss4m"]
+    archive = class_archive(is_launched=False).options
+    command = [java, "-XX:+UseSerialGC", "-XX:+IgnoreUnrecognizedVMOptions", "-Xss4m", *archive]
+    command += ["-Xlog:all=off", "-Xlog:all=warning:stderr"]  # what it prints itself is no answer
     command += [f"--add-opens={name}=ALL-UNNAMED" for name in _OPENED]
-    command += ["-Dio.netty.tryReflectionSetAccessible=true", "-cp", str(jars() / "*")]
+    command += ["-Dio.netty.tryReflectionSetAccessible=true", "-cp"]
+    command += [class_path() if archive else str(jars() / "*")]
     source = Path(__file__).with_name("Evaluator.java")
     command += ["org.codehaus.janino.SimpleCompiler", str(source), "Evaluator"]
     return Evaluator.start(command)

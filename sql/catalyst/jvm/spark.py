@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbsp.circuits.errors import Error
-from dbsp.sql.catalyst.jvm.class_archive import class_archive
+from dbsp.circuits.functions.spark.class_archive import class_archive
 from dbsp.sql.catalyst.jvm.connect import check_classic, check_mode
 from dbsp.sql.catalyst.jvm.java import require_java
 

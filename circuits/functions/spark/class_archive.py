@@ -1,9 +1,9 @@
 """Spark's classes as one JVM has read them, kept on disk for those that start later.
 
-A JVM that compiles a program spends half of its CPU time on reading and checking some 15,000 classes.
-HotSpot can write them down as it ends (-XX:ArchiveClassesAtExit), and another one maps them
-(-XX:SharedArchiveFile). An archive is of one Java and one class path; a JVM that finds another at either
-leaves it alone.
+A JVM that compiles a program, or evaluates Spark's functions, spends half of its CPU time on reading and
+checking some 15,000 classes. HotSpot can write them down as it ends (-XX:ArchiveClassesAtExit), and another
+one maps them (-XX:SharedArchiveFile). An archive is of one Java and one class path; a JVM that finds another
+at either leaves it alone.
 
     NAME.jsa        an archive, which is whole
     NAME.new        what a JVM of ours writes as it ends, long after its user has the answer
@@ -45,7 +45,8 @@ _ON_THE_CLASS_PATH = (
 )
 # A JVM that is told to map one and to write one does not start: whoever says which one it maps is left to it.
 _OF_AN_ARCHIVE = "-XX:SharedArchiveFile="
-_OPTIONS_OF_A_JVM = ("SPARK_SUBMIT_OPTS", "JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS")
+_OPTIONS_OF_A_JVM = ("JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS")
+_OPTIONS_OF_THE_LAUNCHER = "SPARK_SUBMIT_OPTS"
 
 
 @dataclass(frozen=True)
@@ -56,12 +57,14 @@ class ClassArchive:
     is_recorded: bool = False
 
 
-def class_archive(may_record: bool = False) -> ClassArchive:
-    """may_record: whether the JVM is ours, so that nobody waits for its end.
+def class_archive(may_record: bool = False, is_launched: bool = True) -> ClassArchive:
+    """may_record: whether the JVM is ours, so that nobody waits for its end. is_launched: by Spark's
+    launcher, else with `class_path`.
 
     Nothing of this is worth an error: a JVM without an archive is a slower one.
     """
-    if any(_OF_AN_ARCHIVE in os.environ.get(name, "") for name in _OPTIONS_OF_A_JVM):
+    said = (*_OPTIONS_OF_A_JVM, _OPTIONS_OF_THE_LAUNCHER) if is_launched else _OPTIONS_OF_A_JVM
+    if any(_OF_AN_ARCHIVE in os.environ.get(name, "") for name in said):
         return ClassArchive()
     name, directory = _name(), cache_directory("dbsp-classes")
     if name is None or not _PLAIN.fullmatch(str(directory)):
@@ -86,12 +89,23 @@ def class_archive(may_record: bool = False) -> ClassArchive:
     return ClassArchive()
 
 
+def class_path() -> str:
+    """As Spark's launcher has it: a JVM with another one maps no archive. Raises Error."""
+    folder = jars()
+    first = sorted(folder.glob("slf4j-api-*.jar"))
+    return os.pathsep.join([f"{_configured(folder)}/", *map(str, first), str(folder / "*")])
+
+
+def _configured(folder: Path) -> Path:
+    return Path(os.environ.get("SPARK_CONF_DIR") or folder.parent / "conf")
+
+
 def _name() -> str | None:
     """Of the Java and the class path of Spark's launcher; None where no JVM can write one."""
     java = java_path()
     try:
         folder = jars()
-        configured = Path(os.environ.get("SPARK_CONF_DIR") or folder.parent / "conf")
+        configured = _configured(folder)
         # Java takes folders into an archive's class path only while they are empty
         if java is None or (configured.is_dir() and any(configured.iterdir())):
             return None

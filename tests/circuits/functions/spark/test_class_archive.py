@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from dbsp.sql.catalyst.jvm import class_archive as module
-from dbsp.sql.catalyst.jvm.class_archive import ClassArchive, class_archive
+from dbsp.circuits.functions.spark import class_archive as module
+from dbsp.circuits.functions.spark import process
+from dbsp.circuits.functions.spark.class_archive import ClassArchive, class_archive
 
 # by a JVM of ours, before the run of all tests (`tests.servers.class_archive`)
 RECORDED = re.search(r"-XX:SharedArchiveFile=(\S+)", os.environ.get("SPARK_SUBMIT_OPTS", ""))
@@ -183,3 +184,35 @@ def test_a_jvm_maps_what_the_one_before_has_read(directory: Path, tmp_path: Path
         assert mapped_of(tmp_path / "first") == 0
     compile_once(tmp_path / "second")
     assert mapped_of(tmp_path / "second") > 2_000
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_what_evaluates_functions_maps_them(
+    directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not RECORDED:
+        pytest.skip("no classes on disk (`make test` has them written first)")
+    directory.mkdir(mode=0o700)
+    shutil.copy(RECORDED[1], directory)
+    log = tmp_path / "log"
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", f"-Xlog:class+load:file={log}")
+    evaluator = process._started()
+    try:
+        for _ in range(600):
+            if log.exists() and " Evaluator source: " in log.read_text():
+                break
+            time.sleep(0.1)
+        assert log.read_text().count("shared objects file (top)") > 100
+    finally:
+        evaluator.end()
+
+
+def test_a_jvm_of_ours_maps_it_whatever_the_launcher_is_told(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorded(directory, WHOLE)
+    monkeypatch.setenv("SPARK_SUBMIT_OPTS", "-XX:SharedArchiveFile=/opt/theirs.jsa")
+    assert class_archive(is_launched=False).options
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-XX:SharedArchiveFile=/opt/theirs.jsa")
+    assert class_archive(is_launched=False) == ClassArchive()
