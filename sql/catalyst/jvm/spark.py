@@ -134,9 +134,9 @@ def launch_quietly(conf: SparkConf, log: Path, may_record: bool = False) -> bool
 
     # a signal interrupts the main thread only, and a daemon doesn't keep the process
     threading.Thread(target=launch, name="dbsp-launch", daemon=True).start()
-    with suppress(ImportError):  # PySpark asks it of an argument first, and it imports pandas: meanwhile
-        import pyspark.testing.utils  # noqa: F401, PLC0415
     try:
+        with suppress(ImportError):  # what PySpark imports as it first calls the JVM, with pandas: meanwhile
+            import pyspark.testing.utils  # noqa: F401, PLC0415
         gateway = started.result()
     except PySparkRuntimeError as error:
         lines = log.read_text(errors="replace").strip().splitlines()
