@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import threading
 import zipfile
 from functools import cache
 from pathlib import Path
@@ -17,11 +18,20 @@ from typing import Any
 from dbsp.circuits.private_directory import cache_directory, read_private, write_private
 
 _SUFFIX = ".class"
+_LOADING = threading.Lock()
+
+
+def class_loader(gateway: Any, *sources: Path) -> Any:
+    """The loader of the sources' classes, below this thread's. Each source sees those before it.
+
+    A JVM has one: py4j finds the methods of a class by its name, and would call those of another loader's.
+    """
+    with _LOADING:
+        return _class_loader(gateway, *sources)
 
 
 @cache
-def class_loader(gateway: Any, *sources: Path) -> Any:
-    """The loader of the sources' classes, below this thread's. Each source sees those before it."""
+def _class_loader(gateway: Any, *sources: Path) -> Any:
     with zipfile.ZipFile(io.BytesIO(jar(gateway, *sources))) as archive:
         classes = gateway.jvm.java.util.HashMap()
         for name in archive.namelist():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -50,12 +52,19 @@ def gateway(spark: Any) -> Any:
 
 
 def test_a_source_sees_those_before_it(gateway: Any, sources: tuple[Path, ...]) -> None:
-    for _ in range(2):  # compiled, and from the cache
-        class_loader.cache_clear()
-        found = class_loader(gateway, *sources).loadClass("More")
+    elsewhere = [Path(shutil.copy(source, source.with_suffix(".copy"))) for source in sources]
+    for of in (sources, elsewhere):  # compiled, and from the cache
+        found = class_loader(gateway, *of).loadClass("More")
         assert found.getSuperclass().getName() == "Base$Inner"
     more = found.getConstructors()[0].newInstance(gateway.new_array(gateway.jvm.java.lang.Object, 0))
     assert more.two() == 2
+
+
+def test_threads_have_one_loader(gateway: Any, sources: tuple[Path, ...], compiled: list[list[str]]) -> None:
+    with ThreadPoolExecutor(4) as threads:
+        first, *others = threads.map(lambda _: class_loader(gateway, *sources), range(4))
+    assert others == [first] * 3
+    assert len(compiled) == 1
 
 
 def test_it_is_compiled_once(gateway: Any, sources: tuple[Path, ...], compiled: list[list[str]]) -> None:
