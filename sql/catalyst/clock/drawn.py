@@ -13,7 +13,7 @@ from dbsp.circuits.operators.inputs.defaults import ARRIVED
 from dbsp.sql.catalyst.reading.query import Node, Query
 from dbsp.sql.plans.clock.readings import NOW
 
-RANDOM = "is not deterministic"  # as Dumper.java says it
+RANDOM = "is not deterministic"  # as Forbidden.java says it
 _DRAWN: dict[str, Callable[[int], Expression]] = {
     "Uuid": lambda salt: Call("drawn_uuid", (NOW, ARRIVED), pa.string(), False, (("salt", salt),)),
     "Rand": lambda salt: Call("drawn_double", (NOW, ARRIVED), pa.float64(), False, (("salt", salt),)),

@@ -66,9 +66,14 @@ _OPTIONS = {
 }
 
 
+# each sees those before it
 _SOURCES = tuple(
-    Path(__file__).with_name(f"{name}.java")
-    for name in ("Parameters", "Collations", "Portable", "Outside", "Rewritten", "Dumper")
+    Path(__file__).parent / "dumper" / f"{name}.java"
+    for name in (
+        *("Json", "Refused", "Active", "Optimized", "Functions", "Relations", "Outside", "Parameters"),
+        *("collations/Collated", "collations/Keyed", "collations/Collations"),
+        *("Portable", "Rewritten", "Written", "Forbidden", "Dumper"),
+    )
 )
 
 
@@ -92,6 +97,7 @@ class Catalyst:
         # ${env:NAME} in a text would be what this process knows, told to whoever asks a query
         settings.set("spark.sql.variable.substitute", "false")
         self._dumper = self._new_dumper()
+        self._relations, self._functions = self._dumper.relations(), self._dumper.functions()
         self._types: dict[str, str] = {}
         self.user: str = self._dumper.user()
         self._say_constants("", "default")
@@ -126,20 +132,20 @@ class Catalyst:
             {"name": column, "type": type_, "nullable": nullable, "metadata": {RELATION: of or name}}
             for column, type_, nullable in columns
         ]
-        self._dumper.register(name, json.dumps({"type": "struct", "fields": fields}))
+        self._relations.register(name, json.dumps({"type": "struct", "fields": fields}))
 
     def number(self, relations: Mapping[str, tuple[str, int]]) -> None:
         """Let the next queries name so many last columns of what is registered, which `*` leaves out.
 
         By relation, whose own columns the others are.
         """
-        self._dumper.numberNone()
+        self._relations.numberNone()
         for name, (all_, size) in relations.items():
-            self._dumper.number(name, all_, size)
+            self._relations.number(name, all_, size)
 
     def define(self, name: str, plan: Any) -> None:
         """Let later queries read a plan of the JVM, which nobody has analysed, by that name."""
-        self._dumper.define(name, plan)
+        self._relations.define(name, plan)
 
     def use(self, catalog: str, schema: str) -> None:
         """Let later queries leave out what stands before a relation's name; '' where nothing is in use."""
@@ -147,7 +153,7 @@ class Catalyst:
         given = self._jvm.java.util.ArrayList()
         for one in (*both, *(f"{one}." for one in (catalog, schema) if one), ""):
             given.add(one.lower())
-        self._dumper.use(given)
+        self._relations.use(given)
         self._say_constants(catalog, schema)
 
     def call_user(self, name: str) -> None:
@@ -166,16 +172,16 @@ class Catalyst:
         spelled = self._jvm.java.util.ArrayList()
         for type_ in types:
             spelled.add(json.dumps(type_))
-        return bool(self._dumper.registerFunction(name, spelled, json.dumps(result), aggregate))
+        return bool(self._functions.register(name, spelled, json.dumps(result), aggregate))
 
     def create_function(self, name: str, text: str) -> Any:
         """Let later queries call a function written in SQL, by the text of its CREATE TEMPORARY FUNCTION.
 
         None; the dumped error; or False, and nothing is done, where Spark has a function of that name.
         """
-        if self._dumper.hasFunction(name):
+        if self._functions.has(name):
             return False
-        error = self._dumper.createFunction(text)
+        error = self._functions.create(text)
         return json.loads(error)["error"] if error else None
 
     def has_format(self, name: str) -> bool:
@@ -220,7 +226,7 @@ class Catalyst:
     def fill(self, name: str, rows: DataFrame) -> None:
         """Let later queries read these rows, of `session`, as a relation."""
         rows.createOrReplaceTempView("`" + name.replace("`", "``") + "`")
-        self._dumper.relation(name)
+        self._relations.add(name)
 
     def rows(self, text: str) -> DataFrame:
         """What Spark says of such a query."""

@@ -1,6 +1,6 @@
 """NOW() in a query: what it reads, and the error where it can't be maintained.
 
-Dumper.java puts a reference to no column where the query reads the clock; its number says how.
+Optimized.java puts a reference to no column where the query reads the clock; its number says how.
 """
 
 from __future__ import annotations

@@ -137,7 +137,7 @@ _OF_A_DATE = "not supported in a view; make_timestamp(d, t) is of a date d"
 def forbidden(name: str, why: str, written: str = "") -> str:
     """Of a call in a view whose value isn't one of its rows.
 
-    name, why: as Dumper.java says them. written: the call in the query's text, by which name ever.
+    name, why: as Forbidden.java says them. written: the call in the query's text, by which name ever.
     """
     if name == "cast":
         return f"a cast of TIME to TIMESTAMP {why}, whose date it is of: {_OF_A_DATE}"

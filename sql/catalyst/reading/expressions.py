@@ -190,7 +190,7 @@ def _as_calendar(argument: Expression) -> Expression:
 
 
 def _python_call(query: Query, node: Node, position: Mapping[int, int], special: Special) -> Expression:
-    """See Dumper.Stub: a struct of the arguments, each below a call of nothing."""
+    """See Functions.Stub: a struct of the arguments, each below a call of nothing."""
     (inner,) = node["k"]
     name = node["o"]["udfName"]
     if not name:

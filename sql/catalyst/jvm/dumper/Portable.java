@@ -134,7 +134,7 @@ public class Portable {
     if (e instanceof PlanExpression) return "sub-queries";
     if (e instanceof AggregateExpression) {
       String name = ((AggregateExpression) e).aggregateFunction().prettyName();
-      if (!Collations.within(e.dataType())) return name + "()";
+      if (!Collated.within(e.dataType())) return name + "()";
       return name + "() along a collation; CAST what it is given, as " + name + "(CAST(x AS STRING))";
     }
     if (e instanceof AggregateFunction || e instanceof Unevaluable) return e.prettyName();

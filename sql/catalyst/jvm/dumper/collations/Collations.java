@@ -5,8 +5,12 @@ import org.apache.spark.sql.catalyst.expressions.*;
 import org.apache.spark.sql.catalyst.expressions.aggregate.*;
 import org.apache.spark.sql.catalyst.plans.logical.*;
 import org.apache.spark.sql.catalyst.trees.CurrentOrigin$;
+import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.execution.LogicalRDD;
 import org.apache.spark.sql.types.*;
 import scala.collection.Iterator;
+import scala.collection.immutable.Nil$;
+import scala.collection.immutable.Seq;
 
 /**
  * A plan whose columns have no collation: texts are kept as they are, and where Spark compares them by a collation, the
@@ -36,57 +40,19 @@ public class Collations extends scala.runtime.AbstractPartialFunction {
     return false;
   }
 
-  private static boolean holds(scala.collection.immutable.Seq output) {
+  private static boolean holds(Seq output) {
     Iterator it = output.iterator();
-    while (it.hasNext()) if (within(((Attribute) it.next()).dataType())) return true;
+    while (it.hasNext()) if (Collated.within(((Attribute) it.next()).dataType())) return true;
     return false;
   }
 
   private static boolean holds(Expression e) {
     boolean isTyped = !(e instanceof WindowSpecDefinition || e instanceof WindowFrame || e instanceof SpecialFrameBoundary);
-    if (e instanceof Collate || isTyped && e.resolved() && within(e.dataType())) return true;
+    if (e instanceof Collate || isTyped && e.resolved() && Collated.within(e.dataType())) return true;
     if (e instanceof ScalarSubquery && compares((LogicalPlan) ((ScalarSubquery) e).plan())) return true;
     Iterator it = e.children().iterator();
     while (it.hasNext()) if (holds((Expression) it.next())) return true;
     return false;
-  }
-
-  /** Whether it is a text that is compared by a collation: one of UTF8_BINARY is compared by its bytes, as any. */
-  private static boolean has(DataType t) { return t instanceof StringType && told(t) && !t.equals(DataTypes.StringType); }
-
-  private static boolean told(DataType t) { return t.json().startsWith("\"string collate"); }
-
-  /** Whether it is one, or has one in it. */
-  public static boolean within(DataType t) {
-    if (t instanceof ArrayType) return within(((ArrayType) t).elementType());
-    if (t instanceof MapType) return within(((MapType) t).keyType()) || within(((MapType) t).valueType());
-    if (!(t instanceof StructType)) return has(t);
-    StructField[] fields = ((StructType) t).fields();
-    for (int i = 0; i < fields.length; i++) if (within(fields[i].dataType())) return true;
-    return false;
-  }
-
-  /** The type without collations. */
-  private static DataType bare(DataType t) { return without(t, true); }
-
-  /** Whether it says a collation of a text in it. */
-  public static boolean tells(DataType t) { return !bare(t).json().equals(t.json()); }
-
-  /** The type without those that compare bytes. */
-  public static DataType compared(DataType t) { return without(t, false); }
-
-  private static DataType without(DataType t, boolean any) {
-    if (t instanceof StringType) return told(t) && (any || !has(t)) ? DataTypes.StringType : t;
-    if (t instanceof ArrayType) return new ArrayType(without(((ArrayType) t).elementType(), any), ((ArrayType) t).containsNull());
-    if (t instanceof MapType) {
-      MapType map = (MapType) t;
-      return new MapType(without(map.keyType(), any), without(map.valueType(), any), map.valueContainsNull());
-    }
-    if (!(t instanceof StructType)) return t;
-    StructField[] fields = ((StructType) t).fields(), made = new StructField[fields.length];
-    for (int i = 0; i < fields.length; i++)
-      made[i] = new StructField(fields[i].name(), without(fields[i].dataType(), any), fields[i].nullable(), fields[i].metadata());
-    return new StructType(made);
   }
 
   private LogicalPlan of(LogicalPlan p) {
@@ -107,7 +73,7 @@ public class Collations extends scala.runtime.AbstractPartialFunction {
       changed |= made != child;
       children.add(made);
     }
-    LogicalPlan q = changed ? (LogicalPlan) p.withNewChildren(seq(children).toIndexedSeq()) : p;
+    LogicalPlan q = changed ? (LogicalPlan) p.withNewChildren(Keyed.seq(children).toIndexedSeq()) : p;
     if (q instanceof LeafNode) return compared ? leaf(q) : q;
     if (q instanceof Aggregate) return aggregate((Aggregate) q);
     if (q instanceof Project) return new Project(named(((Project) q).projectList()), ((Project) q).child());
@@ -123,29 +89,29 @@ public class Collations extends scala.runtime.AbstractPartialFunction {
     return made;
   }
 
-  private LogicalPlan typed(scala.collection.immutable.Seq output, LogicalPlan plain) {
+  private LogicalPlan typed(Seq output, LogicalPlan plain) {
     List made = new ArrayList();
     Iterator it = output.iterator();
     while (it.hasNext()) {
       Attribute one = (Attribute) it.next();
-      made.add(within(one.dataType()) ? alias(read(one), one) : one);
+      made.add(Collated.within(one.dataType()) ? Keyed.alias(Keyed.read(one), one) : one);
     }
-    return new Project(seq(made), plain);
+    return new Project(Keyed.seq(made), plain);
   }
 
   private static LogicalPlan leaf(LogicalPlan p) {
-    if (p instanceof org.apache.spark.sql.execution.LogicalRDD) {
-      org.apache.spark.sql.execution.LogicalRDD r = (org.apache.spark.sql.execution.LogicalRDD) p;
-      return new org.apache.spark.sql.execution.LogicalRDD(
-          texts(r.output()), r.rdd(), r.outputPartitioning(), r.outputOrdering(), r.isStreaming(), r.stream(),
-          (org.apache.spark.sql.classic.SparkSession) r.otherCopyArgs().head(), scala.Option.empty(), scala.Option.empty(), false);
+    if (p instanceof LogicalRDD) {
+      LogicalRDD r = (LogicalRDD) p;
+      return new LogicalRDD(
+          Keyed.texts(r.output()), r.rdd(), r.outputPartitioning(), r.outputOrdering(), r.isStreaming(), r.stream(),
+          (SparkSession) r.otherCopyArgs().head(), scala.Option.empty(), scala.Option.empty(), false);
     }
     if (p instanceof LocalRelation) {
       LocalRelation r = (LocalRelation) p;
-      return new LocalRelation(texts(r.output()), r.data(), r.isStreaming(), r.stream());
+      return new LocalRelation(Keyed.texts(r.output()), r.data(), r.isStreaming(), r.stream());
     }
     if (!(p instanceof UnionLoopRef)) return p;
-    return new UnionLoopRef(((UnionLoopRef) p).loopId(), texts(p.output()), ((UnionLoopRef) p).accumulated());
+    return new UnionLoopRef(((UnionLoopRef) p).loopId(), Keyed.texts(p.output()), ((UnionLoopRef) p).accumulated());
   }
 
   private LogicalPlan expand(Expand e) {
@@ -153,18 +119,18 @@ public class Collations extends scala.runtime.AbstractPartialFunction {
     Iterator it = e.projections().iterator();
     while (it.hasNext()) {
       List made = new ArrayList();
-      Iterator values = ((scala.collection.immutable.Seq) it.next()).iterator();
-      while (values.hasNext()) made.add(text(fixed((Expression) values.next())));
-      projections.add(seq(made));
+      Iterator values = ((Seq) it.next()).iterator();
+      while (values.hasNext()) made.add(Keyed.text(fixed((Expression) values.next())));
+      projections.add(Keyed.seq(made));
     }
-    return new Expand(seq(projections), texts(e.output()), e.child());
+    return new Expand(Keyed.seq(projections), Keyed.texts(e.output()), e.child());
   }
 
   private LogicalPlan generate(Generate g) {
     Expression generator = fixed((Expression) g.generator());
     boolean chooses = generator instanceof ExplodeBase || generator instanceof Inline || generator instanceof Stack;
     if (chooses) generator = ofTexts(generator);
-    return new Generate((Generator) generator, g.unrequiredChildIndex(), g.outer(), g.qualifier(), texts(g.generatorOutput()), g.child());
+    return new Generate((Generator) generator, g.unrequiredChildIndex(), g.outer(), g.qualifier(), Keyed.texts(g.generatorOutput()), g.child());
   }
 
   private LogicalPlan aggregate(Aggregate a) {
@@ -172,16 +138,16 @@ public class Collations extends scala.runtime.AbstractPartialFunction {
     Iterator it = a.groupingExpressions().iterator();
     while (it.hasNext()) {
       Expression group = (Expression) it.next();
-      if (within(group.dataType())) compared.add(group);
+      if (Collated.within(group.dataType())) compared.add(group);
     }
     List made = new ArrayList();
     it = a.aggregateExpressions().iterator();
     while (it.hasNext()) {
       NamedExpression e = (NamedExpression) it.next();
       Expression shown = compared.isEmpty() ? (Expression) e : first((Expression) e, compared);
-      made.add(shown instanceof NamedExpression ? shown : alias(shown, e));
+      made.add(shown instanceof NamedExpression ? shown : Keyed.alias(shown, e));
     }
-    return new Aggregate(keys(a.groupingExpressions()), named(seq(made)), a.child(), a.hint());
+    return new Aggregate(keys(a.groupingExpressions()), named(Keyed.seq(made)), a.child(), a.hint());
   }
 
   /** With a text of the group in the place of what is grouped by. */
@@ -191,8 +157,8 @@ public class Collations extends scala.runtime.AbstractPartialFunction {
       Expression group = (Expression) compared.get(i);
       if (!e.semanticEquals(group)) continue;
       CurrentOrigin$.MODULE$.set(group.origin());
-      Expression text = text(group);
-      Expression found = cast(new AnyValue(text, false).toAggregateExpression(), group.dataType());
+      Expression text = Keyed.text(group);
+      Expression found = Keyed.cast(new AnyValue(text, false).toAggregateExpression(), group.dataType());
       CurrentOrigin$.MODULE$.reset();
       return found;
     }
@@ -200,54 +166,43 @@ public class Collations extends scala.runtime.AbstractPartialFunction {
     List made = new ArrayList();
     Iterator it = e.children().iterator();
     while (it.hasNext()) made.add(first((Expression) it.next(), compared));
-    return (Expression) e.withNewChildren(seq(made).toIndexedSeq());
+    return (Expression) e.withNewChildren(Keyed.seq(made).toIndexedSeq());
   }
 
   /** Those of a SELECT: what has a collation is a text, and is read by a CAST from now on. */
-  private scala.collection.immutable.Seq named(scala.collection.immutable.Seq expressions) {
+  private Seq named(Seq expressions) {
     List made = new ArrayList();
     Iterator it = expressions.iterator();
     while (it.hasNext()) {
       Expression e = (Expression) it.next();
       if (e instanceof Attribute) {
-        made.add(text((Attribute) e));
+        made.add(Keyed.text((Attribute) e));
         continue;
       }
       Expression fixed = fixed(e);
-      boolean any = e instanceof Alias && within(e.dataType()) && !(((Alias) fixed).child() instanceof WindowExpression);
+      boolean any = e instanceof Alias && Collated.within(e.dataType()) && !(((Alias) fixed).child() instanceof WindowExpression);
       CurrentOrigin$.MODULE$.set(any ? ((Alias) e).child().origin() : e.origin());
-      made.add(any ? alias(text(((Alias) fixed).child()), (Alias) e) : fixed);
+      made.add(any ? Keyed.alias(Keyed.text(((Alias) fixed).child()), (Alias) e) : fixed);
       CurrentOrigin$.MODULE$.reset();
     }
-    return seq(made);
+    return Keyed.seq(made);
   }
 
-  private scala.collection.immutable.Seq keys(scala.collection.immutable.Seq expressions) {
+  private Seq keys(Seq expressions) {
     List made = new ArrayList();
     Iterator it = expressions.iterator();
-    while (it.hasNext()) made.add(key(fixed((Expression) it.next())));
-    return seq(made);
+    while (it.hasNext()) made.add(Keyed.key(fixed((Expression) it.next())));
+    return Keyed.seq(made);
   }
 
-  private scala.collection.immutable.Seq fixed(scala.collection.immutable.Seq expressions) {
+  private Seq fixed(Seq expressions) {
     List made = new ArrayList();
     Iterator it = expressions.iterator();
     while (it.hasNext()) made.add(fixed((Expression) it.next()));
-    return seq(made);
+    return Keyed.seq(made);
   }
 
   private Expression fixed(Expression e) { return (Expression) e.transformUp(this); }
-
-  private static Expression read(Attribute one) { return within(one.dataType()) ? cast(text(one), one.dataType()) : one; }
-
-  private static Attribute text(Attribute one) { return within(one.dataType()) ? one.withDataType(bare(one.dataType())) : one; }
-
-  private static scala.collection.immutable.Seq texts(scala.collection.immutable.Seq attributes) {
-    List made = new ArrayList();
-    Iterator it = attributes.iterator();
-    while (it.hasNext()) made.add(text((Attribute) it.next()));
-    return seq(made);
-  }
 
   /** Whether a cast stands between a function and its window. */
   private static boolean isCast(Expression e) {
@@ -265,33 +220,33 @@ public class Collations extends scala.runtime.AbstractPartialFunction {
 
   /** An expression whose parts compare nothing by a collation any more. */
   private Expression bare(Expression e) {
-    if (e instanceof AttributeReference) return read((Attribute) e);
+    if (e instanceof AttributeReference) return Keyed.read((Attribute) e);
     if (e instanceof ScalarSubquery) return subquery((ScalarSubquery) e);
-    if (e instanceof Collate && !within(e.dataType())) return text((Expression) e.children().head());
+    if (e instanceof Collate && !Collated.within(e.dataType())) return Keyed.text((Expression) e.children().head());
     // what reads a text by its type, to make that text of it
-    if (e instanceof Cast && !within(e.dataType()) && within(((Cast) e).child().dataType()) && isRead(((Cast) e).child(), e.dataType()))
-      return text(((Cast) e).child());
-    if (e instanceof SortOrder && within(((SortOrder) e).child().dataType())) {
+    if (e instanceof Cast && !Collated.within(e.dataType()) && Collated.within(((Cast) e).child().dataType()) && Keyed.isRead(((Cast) e).child(), e.dataType()))
+      return Keyed.text(((Cast) e).child());
+    if (e instanceof SortOrder && Collated.within(((SortOrder) e).child().dataType())) {
       SortOrder by = (SortOrder) e;
-      return new SortOrder(key(by.child()), by.direction(), by.nullOrdering(), scala.collection.immutable.Nil$.MODULE$);
+      return new SortOrder(Keyed.key(by.child()), by.direction(), by.nullOrdering(), Nil$.MODULE$);
     }
     if (e instanceof WindowExpression && isCast(((WindowExpression) e).windowFunction())) {
       // the window is of the function, and the cast of what it gives
       WindowExpression w = (WindowExpression) e;
       Cast of = (Cast) w.windowFunction();
-      return cast(new WindowExpression(of.child(), w.windowSpec()), of.dataType());
+      return Keyed.cast(new WindowExpression(of.child(), w.windowSpec()), of.dataType());
     }
     if (e instanceof WindowSpecDefinition) {
       WindowSpecDefinition w = (WindowSpecDefinition) e;
       return new WindowSpecDefinition(keys(w.partitionSpec()), w.orderSpec(), w.frameSpecification());
     }
-    if (joins && e instanceof EqualTo && within(((EqualTo) e).left().dataType()))
-      return new EqualTo(key(((EqualTo) e).left()), key(((EqualTo) e).right()));
-    if (joins && e instanceof EqualNullSafe && within(((EqualNullSafe) e).left().dataType()))
-      return new EqualNullSafe(key(((EqualNullSafe) e).left()), key(((EqualNullSafe) e).right()));
+    if (joins && e instanceof EqualTo && Collated.within(((EqualTo) e).left().dataType()))
+      return new EqualTo(Keyed.key(((EqualTo) e).left()), Keyed.key(((EqualTo) e).right()));
+    if (joins && e instanceof EqualNullSafe && Collated.within(((EqualNullSafe) e).left().dataType()))
+      return new EqualNullSafe(Keyed.key(((EqualNullSafe) e).left()), Keyed.key(((EqualNullSafe) e).right()));
     if (passes(e)) {
       Expression made = ofTexts(e);
-      return made == e ? e : within(e.dataType()) ? cast(made, e.dataType()) : made;
+      return made == e ? e : Collated.within(e.dataType()) ? Keyed.cast(made, e.dataType()) : made;
     }
     return e instanceof AggregateExpression ? aggregated((AggregateExpression) e) : e;
   }
@@ -300,7 +255,7 @@ public class Collations extends scala.runtime.AbstractPartialFunction {
     LogicalPlan of = (LogicalPlan) e.plan();
     if (!compares(of)) return e;
     Expression made = (Expression) e.withNewPlan(plain(of));
-    return within(e.dataType()) ? cast(made, e.dataType()) : made;
+    return Collated.within(e.dataType()) ? Keyed.cast(made, e.dataType()) : made;
   }
 
   /** Of texts where it is of what has a collation. */
@@ -310,10 +265,10 @@ public class Collations extends scala.runtime.AbstractPartialFunction {
     Iterator it = e.children().iterator();
     while (it.hasNext()) {
       Expression child = (Expression) it.next();
-      any |= within(child.dataType());
-      made.add(text(child));
+      any |= Collated.within(child.dataType());
+      made.add(Keyed.text(child));
     }
-    return any ? (Expression) e.withNewChildren(seq(made).toIndexedSeq()) : e;
+    return any ? (Expression) e.withNewChildren(Keyed.seq(made).toIndexedSeq()) : e;
   }
 
   private Expression aggregated(AggregateExpression e) {
@@ -322,20 +277,20 @@ public class Collations extends scala.runtime.AbstractPartialFunction {
     if (f instanceof Count) return with(e, new Count(keys(f.children())), e.isDistinct());
     if (f instanceof HyperLogLogPlusPlus) {
       HyperLogLogPlusPlus h = (HyperLogLogPlusPlus) f;
-      return with(e, new HyperLogLogPlusPlus(key(h.child()), h.relativeSD(), 0, 0), e.isDistinct());
+      return with(e, new HyperLogLogPlusPlus(Keyed.key(h.child()), h.relativeSD(), 0, 0), e.isDistinct());
     }
     if (f instanceof MaxBy || f instanceof MinBy || f instanceof MaxMinByK) {
       List made = new ArrayList();
       for (int i = 0; i < f.children().size(); i++) {
         Expression child = (Expression) f.children().apply(i);
-        made.add(i == 1 ? key(child) : text(child));
+        made.add(i == 1 ? Keyed.key(child) : Keyed.text(child));
       }
-      return typed(e, (AggregateFunction) f.withNewChildren(seq(made).toIndexedSeq()), e.isDistinct());
+      return typed(e, (AggregateFunction) f.withNewChildren(Keyed.seq(made).toIndexedSeq()), e.isDistinct());
     }
-    if (f instanceof PivotFirst && has(value.dataType()) && isKeyed(value.dataType())) return with(e, pivoted((PivotFirst) f), false);
-    if (value == null || !within(value.dataType())) return e;
-    if (f instanceof Max) return typed(e, new MaxBy(text(value), key(value)), false);
-    if (f instanceof Min) return typed(e, new MinBy(text(value), key(value)), false);
+    if (f instanceof PivotFirst && Collated.has(value.dataType()) && Keyed.isKeyed(value.dataType())) return with(e, pivoted((PivotFirst) f), false);
+    if (value == null || !Collated.within(value.dataType())) return e;
+    if (f instanceof Max) return typed(e, new MaxBy(Keyed.text(value), Keyed.key(value)), false);
+    if (f instanceof Min) return typed(e, new MinBy(Keyed.text(value), Keyed.key(value)), false);
     if (f instanceof CollectList && e.isDistinct()) return new ArrayDistinct(typed(e, (AggregateFunction) ofTexts(f), false));
     boolean keeps = f instanceof First || f instanceof Last || f instanceof CollectList || f instanceof ListAgg && !e.isDistinct();
     return keeps ? typed(e, (AggregateFunction) ofTexts(f), false) : e;
@@ -345,67 +300,17 @@ public class Collations extends scala.runtime.AbstractPartialFunction {
     List made = new ArrayList();
     Iterator it = f.pivotColumnValues().iterator();
     while (it.hasNext()) made.add(new CollationKey(new Literal(it.next(), f.pivotColumn().dataType())).eval(null));
-    return new PivotFirst(key(f.pivotColumn()), f.valueColumn(), seq(made), 0, 0);
+    return new PivotFirst(Keyed.key(f.pivotColumn()), f.valueColumn(), Keyed.seq(made), 0, 0);
   }
 
   /** Another function in an aggregate's place, of its type. */
   private static Expression typed(AggregateExpression e, AggregateFunction f, boolean distinct) {
     AggregateExpression made = with(e, f, distinct);
-    return within(e.dataType()) ? cast(made, e.dataType()) : made;
+    return Collated.within(e.dataType()) ? Keyed.cast(made, e.dataType()) : made;
   }
 
   private static AggregateExpression with(AggregateExpression e, AggregateFunction f, boolean distinct) {
     return new AggregateExpression(f, e.mode(), distinct, e.filter(), e.resultId());
-  }
-
-  /** Not where case tells and accents don't: ICU's keys make 'ß' equal to 'ss' there, and its comparison doesn't. */
-  private static boolean isKeyed(DataType t) { return !t.json().contains("_AI") || t.json().contains("_CI"); }
-
-  /** What has its order, and is compared by bytes; a map has none. */
-  private static Expression key(Expression e) {
-    if (has(e.dataType())) return isKeyed(e.dataType()) ? new CollationKey(e) : e;
-    if (!within(e.dataType()) || e.dataType() instanceof MapType) return e;
-    if (e.dataType() instanceof ArrayType) {
-      ArrayType of = (ArrayType) e.dataType();
-      NamedLambdaVariable element = new NamedLambdaVariable("x", of.elementType(), of.containsNull(),
-          NamedExpression$.MODULE$.newExprId(), new java.util.concurrent.atomic.AtomicReference());
-      return new ArrayTransform(e, new LambdaFunction(key(element), seq(java.util.Collections.singletonList(element)), false));
-    }
-    StructField[] fields = ((StructType) e.dataType()).fields();
-    List made = new ArrayList();
-    for (int i = 0; i < fields.length; i++) {
-      made.add(Literal$.MODULE$.apply(fields[i].name()));
-      made.add(key(new GetStructField(e, i, scala.Option.empty())));
-    }
-    Expression keys = new CreateNamedStruct(seq(made));
-    return new If(new IsNull(e), new Literal(null, keys.dataType()), keys);
-  }
-
-  private static Expression cast(Expression e, DataType t) {
-    return new Cast(e, t, scala.Option.empty(), EvalMode$.MODULE$.LEGACY());
-  }
-
-  /** An expression without its collations. What casts a text to it is that text. */
-  private static Expression text(Expression e) {
-    if (!within(e.dataType())) return e;
-    DataType t = bare(e.dataType());
-    if (e instanceof Literal) return new Literal(((Literal) e).value(), t);
-    return isRead(e, t) ? ((Cast) e).child() : cast(e, t);
-  }
-
-  /** Whether it casts what has that type, which is without collations. */
-  private static boolean isRead(Expression e, DataType t) {
-    if (!(e instanceof Cast)) return false;
-    DataType of = ((Cast) e).child().dataType();
-    return of.equals(t) && !within(of);
-  }
-
-  private static Alias alias(Expression e, NamedExpression of) {
-    return new Alias(e, of.name(), of.exprId(), of.qualifier(), scala.Option.empty(), scala.collection.immutable.Nil$.MODULE$);
-  }
-
-  private static scala.collection.immutable.Seq seq(List items) {
-    return scala.jdk.javaapi.CollectionConverters.asScala(items).toList();
   }
 
   public boolean isDefinedAt(Object e) { return bare((Expression) e) != e; }

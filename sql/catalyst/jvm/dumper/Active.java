@@ -1,0 +1,21 @@
+import org.apache.spark.sql.classic.SparkSession;
+
+/** What is done while a session is the active one, whose settings Spark's parser, analyser and optimiser read. */
+public abstract class Active extends scala.runtime.AbstractFunction0 {
+  private Object made;
+  private Throwable failure;
+
+  public abstract Object made() throws Throwable;
+
+  /** A function of Scala says nothing of what it may throw. */
+  public Object apply() {
+    try { made = made(); } catch (Throwable error) { failure = error; }
+    return null;
+  }
+
+  public Object in(SparkSession session) throws Throwable {
+    session.withActive(this);
+    if (failure != null) throw failure;
+    return made;
+  }
+}
