@@ -3,48 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from dbsp.circuits.expressions.monotone import Bounds
-from dbsp.circuits.expressions.nodes import Expression
-from dbsp.sql.plans.calls import Change
-from dbsp.sql.plans.legal import check_columns
-from dbsp.sql.plans.nodes.join import Keyed, is_unique, join_schema
+from dbsp.sql.plans.nodes.join import Conditional, is_unique
 from dbsp.sql.plans.plan import Plan, Position
-from dbsp.sql.plans.schemas import Key, Schema
+from dbsp.sql.plans.schemas import Key
 from dbsp.sql.plans.shown.spelling import spell
 
 ARRIVAL_JOINS = ("inner", "left", "semi", "anti")
 
 
 @dataclass(frozen=True, slots=True)
-class ArrivalJoin(Keyed):
+class ArrivalJoin(Conditional):
     """Left rows beside the rows of the right that are there in the step in which they come.
 
     Nothing that the right does later changes what a row met: no row of the output is ever taken back.
-    residual: over left columns then right columns, or None. kind: of ARRIVAL_JOINS. schema: that of
-    `join_schema`. Source: Apache Calcite, "Streaming", joins of streams to tables.
+    kind: of ARRIVAL_JOINS. Source: Apache Calcite, "Streaming", joins of streams to tables.
     """
 
-    residual: Expression | None
-    schema: Schema
-
-    def over(self, *inputs: Plan) -> ArrivalJoin:
-        left, right = inputs
-        schema = join_schema(self.kind, left.schema, right.schema)
-        return replace(self, left=left, right=right, schema=schema)
-
-    def with_expressions(self, change: Change) -> ArrivalJoin:
-        return replace(
-            self,
-            left_keys=tuple(map(change, self.left_keys)),
-            right_keys=tuple(map(change, self.right_keys)),
-            residual=None if self.residual is None else change(self.residual),
-        )
-
     def verify(self) -> None:
-        if self.residual is not None:
-            check_columns(self, (self.residual,), (*self.left.schema, *self.right.schema))
         self.verify_keys(ARRIVAL_JOINS)
 
     def append_only(self, relations: Mapping[str, bool]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from typing import Self
 
 import pyarrow as pa
 
@@ -94,7 +95,7 @@ class Keyed(TwoInputs):
 
 
 @dataclass(frozen=True, slots=True)
-class Join(Keyed):
+class Conditional(Keyed):
     """residual: over left columns then right columns, or None. schema: that of `join_schema`.
 
     No keys and no residual: every pair matches.
@@ -103,12 +104,12 @@ class Join(Keyed):
     residual: Expression | None
     schema: Schema
 
-    def over(self, *inputs: Plan) -> Join:
+    def over(self, *inputs: Plan) -> Self:
         left, right = inputs
         schema = join_schema(self.kind, left.schema, right.schema)
         return replace(self, left=left, right=right, schema=schema)
 
-    def with_expressions(self, change: Change) -> Join:
+    def with_expressions(self, change: Change) -> Self:
         return replace(
             self,
             left_keys=tuple(map(change, self.left_keys)),
@@ -116,9 +117,17 @@ class Join(Keyed):
             residual=None if self.residual is None else change(self.residual),
         )
 
-    def verify(self) -> None:
+    def verify_keys(self, kinds: Sequence[str]) -> None:
         if self.residual is not None:
             check_columns(self, (self.residual,), (*self.left.schema, *self.right.schema))
+        Keyed.verify_keys(self, kinds)
+
+
+@dataclass(frozen=True, slots=True)
+class Join(Conditional):
+    """Pairs of rows as long as both are there, and what becomes of those without a match."""
+
+    def verify(self) -> None:
         self.verify_keys(JOINS)
 
     def append_only(self, relations: Mapping[str, bool]) -> bool:
