@@ -8,10 +8,12 @@ directory's own parents need no trust, as what somebody else puts in its place i
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import secrets
 import stat
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -22,12 +24,18 @@ log = logging.getLogger("dbsp")
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 # files, of which then the quarter goes that wasn't read for the longest time
 _KEPT = 4096
+_DIGEST = hashlib.sha256().digest_size
 
 
 def cache_directory(name: str = "dbsp") -> Path:
     """Of this user, where what is there may be deleted at any time."""
     base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / name
+    if base:
+        return Path(base, name)
+    try:
+        return Path.home() / ".cache" / name
+    except RuntimeError:  # as of a container whose user nobody has made
+        return Path(tempfile.gettempdir(), f"{name}-{os.geteuid()}")
 
 
 def is_private(directory: Path) -> bool:
@@ -61,6 +69,19 @@ def read_private(directory: Path, name: str) -> bytes | None:
                 return file.read()
     except OSError:
         return None
+
+
+def read_checked(directory: Path, name: str) -> bytes | None:
+    """What `write_checked` wrote; None where it isn't there, isn't trusted, or isn't that any more."""
+    content = read_private(directory, name)
+    if content is None or hashlib.sha256(content[_DIGEST:]).digest() != content[:_DIGEST]:
+        return None
+    return content[_DIGEST:]
+
+
+def write_checked(directory: Path, name: str, content: bytes) -> None:
+    """As `write_private`, behind its digest."""
+    write_private(directory, name, hashlib.sha256(content).digest() + content)
 
 
 def write_private(directory: Path, name: str, content: bytes) -> None:
@@ -133,4 +154,4 @@ def _trusted(found: os.stat_result, path: Path) -> bool:
 @cache
 def _warn(path: Path, problem: str) -> None:
     """Once: who reads also writes."""
-    log.warning("%s: not used, so programs are compiled anew: %s", path, problem)
+    log.warning("%s: not used, so what it keeps is made anew: %s", path, problem)

@@ -21,7 +21,13 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from dbsp.circuits.private_directory import cache_directory, read_private, write_private
+from dbsp.circuits.private_directory import (
+    cache_directory,
+    read_checked,
+    read_private,
+    write_checked,
+    write_private,
+)
 from dbsp.sql.compiler.functions.handlers import handler_identities
 from dbsp.sql.plans.program import Program
 from dbsp.sql.plans.schemas import Schema
@@ -74,11 +80,11 @@ def read_entry(
 ) -> object:
     """The value that is kept under all these; None where there is none that can be read."""
     entry = f"{_key(source, timezone, functions, relations)}.pickle"
-    content = read_private(cache_directory(), entry)
-    if content is None or hashlib.sha256(content[32:]).digest() != content[:32]:
+    content = read_checked(cache_directory(), entry)
+    if content is None:
         return None
     try:
-        return pickle.loads(content[32:])
+        return pickle.loads(content)
     except _CORRUPT:
         return None
 
@@ -93,7 +99,7 @@ def write_entry(
     """Keep a value, which can be pickled, for `read_entry`."""
     body = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
     entry = f"{_key(source, timezone, functions, relations)}.pickle"
-    write_private(cache_directory(), entry, hashlib.sha256(body).digest() + body)
+    write_checked(cache_directory(), entry, body)
 
 
 def _key(source: Source, timezone: str, functions: Sequence[Declared] = (), relations: Relations = ()) -> str:

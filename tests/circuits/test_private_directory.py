@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 
 from dbsp.circuits import private_directory
-from dbsp.circuits.private_directory import cache_directory, is_private, read_private, write_private
+from dbsp.circuits.private_directory import (
+    cache_directory,
+    is_private,
+    read_checked,
+    read_private,
+    write_checked,
+    write_private,
+)
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
@@ -94,3 +101,25 @@ def test_the_cache_is_where_the_user_says(monkeypatch: pytest.MonkeyPatch) -> No
     assert cache_directory() == Path("/somewhere/dbsp")
     monkeypatch.delenv("XDG_CACHE_HOME")
     assert cache_directory("other") == Path.home() / ".cache" / "other"
+
+
+def test_a_user_whom_nobody_has_made_has_a_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("XDG_CACHE_HOME", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)  # as where no list of users has them
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    own = cache_directory()
+    assert own.parent == tmp_path
+    write_private(own, "a", b"kept")
+    assert read_private(own, "a") == b"kept"
+
+
+@pytest.mark.parametrize("spoil", [slice(0, 1), slice(40, 41), slice(40, None)])
+def test_what_is_spoilt_is_not_read(tmp_path: Path, spoil: slice) -> None:
+    directory = tmp_path / "cache"
+    write_checked(directory, "a", b"content" * 9)
+    assert read_checked(directory, "a") == b"content" * 9
+    content = bytearray((directory / "a").read_bytes())
+    content[spoil] = b"?" if spoil.stop else b""
+    (directory / "a").write_bytes(content)
+    assert read_checked(directory, "a") is None

@@ -59,13 +59,15 @@ class ClassArchive:
 
 def class_archive(may_record: bool = False, is_launched: bool = True) -> ClassArchive:
     """may_record: whether the JVM is ours, so that nobody waits for its end. is_launched: by Spark's
-    launcher, else with `class_path`.
+    launcher, which reads settings of its own; else with `class_path`.
 
     Nothing of this is worth an error: a JVM without an archive is a slower one.
     """
     said = (*_OPTIONS_OF_A_JVM, _OPTIONS_OF_THE_LAUNCHER) if is_launched else _OPTIONS_OF_A_JVM
     if any(_OF_AN_ARCHIVE in os.environ.get(name, "") for name in said):
         return ClassArchive()
+    if not is_launched and any(os.environ.get(name) for name in _ON_THE_CLASS_PATH):
+        return ClassArchive()  # `class_path` has nothing of theirs
     name, directory = _name(), cache_directory("dbsp-classes")
     if name is None or not _PLAIN.fullmatch(str(directory)):
         return ClassArchive()

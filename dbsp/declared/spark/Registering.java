@@ -1,3 +1,5 @@
+package dbsp;
+
 import org.apache.spark.connect.proto.Expression;
 import org.apache.spark.connect.proto.PipelineCommand;
 import org.apache.spark.connect.proto.Relation;

@@ -61,7 +61,7 @@ class Definitions:
         context = self.spark.sparkContext
         arguments = context._gateway.new_array(context._jvm.java.lang.Object, 1)
         arguments[0] = self.spark._jsparkSession
-        registering = class_loader(context._gateway, _SOURCE).loadClass("Registering")
+        registering = class_loader(context._gateway, _SOURCE).loadClass("dbsp.Registering")
         self.registering = registering.getConstructors()[0].newInstance(arguments)
         self.before = (f"{catalog.lower()}.", f"{catalog.lower()}.{database.lower()}.")
         self.graph = self.registering.create(catalog, database, conf)

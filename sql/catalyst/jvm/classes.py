@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dbsp.circuits.private_directory import cache_directory, read_private, write_private
+from dbsp.circuits.private_directory import cache_directory, read_checked, write_checked
 
 _SUFFIX = ".class"
 _LOADING = threading.Lock()
@@ -44,10 +44,10 @@ def jar(gateway: Any, *sources: Path) -> bytes:
     """A jar of the sources' classes, from the cache or compiled in this JVM."""
     texts = [source.read_text(encoding="utf-8") for source in sources]
     name = f"{_made_of(gateway, texts)}.jar"
-    kept = read_private(cache_directory(), name)
-    if kept is None or not _is_whole(kept):
+    kept = read_checked(cache_directory(), name)
+    if kept is None:
         kept = _compiled(gateway, texts)
-        write_private(cache_directory(), name, kept)
+        write_checked(cache_directory(), name, kept)
     return kept
 
 
@@ -55,15 +55,8 @@ def _made_of(gateway: Any, texts: list[str]) -> str:
     spark = gateway.jvm.org.apache.spark.SparkBuildInfo
     java = gateway.jvm.java.lang.System.getProperty("java.specification.version")
     build = (spark.spark_version(), spark.spark_revision(), spark.spark_build_date())
-    return hashlib.sha256(repr((texts, build, java)).encode()).hexdigest()
-
-
-def _is_whole(kept: bytes) -> bool:
-    try:
-        with zipfile.ZipFile(io.BytesIO(kept)) as archive:
-            return archive.testzip() is None
-    except zipfile.BadZipFile:
-        return False
+    how = Path(__file__).read_text(encoding="utf-8")
+    return hashlib.sha256(repr((texts, how, build, java)).encode()).hexdigest()
 
 
 def _compiled(gateway: Any, texts: list[str]) -> bytes:

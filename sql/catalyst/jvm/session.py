@@ -66,13 +66,26 @@ _OPTIONS = {
 }
 
 
-# each sees those before it
+# Each names only what stands before it. Janino, which compiles them, infers no generics: so they say casts.
 _SOURCES = tuple(
-    Path(__file__).parent / "dumper" / f"{name}.java"
+    Path(__file__).with_name("dumper") / f"{name}.java"
     for name in (
-        *("Json", "Refused", "Active", "Optimized", "Functions", "Relations", "Outside", "Parameters"),
-        *("collations/Collated", "collations/Keyed", "collations/Collations"),
-        *("Portable", "Rewritten", "Written", "Forbidden", "Dumper"),
+        "Json",
+        "Refused",
+        "Active",
+        "Optimized",
+        "Functions",
+        "Relations",
+        "Outside",
+        "Parameters",
+        "collations/Collated",
+        "collations/Keyed",
+        "collations/Collations",
+        "Portable",
+        "Rewritten",
+        "Written",
+        "Forbidden",
+        "Dumper",
     )
 )
 
@@ -108,7 +121,7 @@ class Catalyst:
         arguments[0] = self._session
         arguments[1] = ",".join(_EXCLUDED)
         # py4j knows classes by name only where Spark's own loader has them
-        dumper = class_loader(gateway, *_SOURCES).loadClass("Dumper")
+        dumper = class_loader(gateway, *_SOURCES).loadClass("dbsp.Dumper")
         return dumper.getConstructors()[0].newInstance(arguments)
 
     def column_type(self, ddl: str) -> Any:

@@ -135,8 +135,7 @@ def launch_quietly(conf: SparkConf, log: Path, may_record: bool = False) -> bool
     # a signal interrupts the main thread only, and a daemon doesn't keep the process
     threading.Thread(target=launch, name="dbsp-launch", daemon=True).start()
     try:
-        with suppress(ImportError):  # what PySpark imports as it first calls the JVM, with pandas: meanwhile
-            import pyspark.testing.utils  # noqa: F401, PLC0415
+        _import_what_calls_take()
         gateway = started.result()
     except PySparkRuntimeError as error:
         lines = log.read_text(errors="replace").strip().splitlines()
@@ -149,6 +148,14 @@ def launch_quietly(conf: SparkConf, log: Path, may_record: bool = False) -> bool
         raise
     SparkContext._ensure_initialized(gateway=gateway, conf=conf)
     return archive.is_recorded
+
+
+def _import_what_calls_take() -> None:
+    """PySpark asks of each argument of a call to the JVM whether it is NumPy's, and imports pandas to ask."""
+    from pyspark.sql.types import NumpyScalarConverter  # noqa: PLC0415
+
+    with suppress(ImportError):  # then its calls say so
+        NumpyScalarConverter().can_convert(None)
 
 
 def _end_unwanted(started: Future[Any]) -> None:

@@ -173,7 +173,7 @@ def test_what_another_user_could_have_written_is_not_unpickled(
     if way.startswith(("a file", "a directory")):
         (said,) = [record.getMessage() for record in caplog.records]
         named = entry if way.startswith("a file") else entry.parent
-        assert said.startswith(f"{named}: not used, so programs are compiled anew: ")
+        assert said.startswith(f"{named}: not used, so what it keeps is made anew: ")
 
 
 @pytest.mark.spark

@@ -1,3 +1,5 @@
+package dbsp;
+
 import java.util.EnumSet;
 import java.util.Set;
 import java.util.function.Function;

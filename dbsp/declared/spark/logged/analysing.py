@@ -188,8 +188,8 @@ def _found(spark: SparkSession, made: Any) -> Iterator[None]:
 
 @cache
 def _class(gateway: Any) -> Any:
-    """Once in a JVM, which can ask back from then on."""
+    """Of a JVM that can ask back from then on."""
     from pyspark.java_gateway import ensure_callback_server_started  # noqa: PLC0415  a private part of it
 
     ensure_callback_server_started(gateway)
-    return class_loader(gateway, _SOURCE).loadClass("Logged")
+    return class_loader(gateway, _SOURCE).loadClass("dbsp.Logged")

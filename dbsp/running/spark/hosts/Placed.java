@@ -1,3 +1,5 @@
+package dbsp;
+
 import org.apache.spark.Partition;
 import org.apache.spark.SparkContext;
 import org.apache.spark.TaskContext;

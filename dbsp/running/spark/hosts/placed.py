@@ -75,7 +75,7 @@ def _hosts(context: SparkContext) -> Any:
     atexit.register(shutil.rmtree, place.parent, ignore_errors=True)
     place.write_bytes(jar(gateway, _SOURCE))
     context._jsc.addJar(str(place))
-    constructor = class_loader(gateway, _SOURCE).loadClass("Placed$Hosts").getConstructors()[0]
+    constructor = class_loader(gateway, _SOURCE).loadClass("dbsp.Placed$Hosts").getConstructors()[0]
     arguments = gateway.new_array(gateway.jvm.java.lang.Object, 1)
     arguments[0] = context._jsc.sc()
     return constructor.newInstance(arguments)

@@ -1,3 +1,5 @@
+package dbsp;
+
 import org.apache.spark.sql.classic.SparkSession;
 
 /** What is done while a session is the active one, whose settings Spark's parser, analyser and optimiser read. */
@@ -5,14 +7,15 @@ public abstract class Active extends scala.runtime.AbstractFunction0 {
   private Object made;
   private Throwable failure;
 
-  public abstract Object made() throws Throwable;
+  public abstract Object make() throws Throwable;
 
   /** A function of Scala says nothing of what it may throw. */
   public Object apply() {
-    try { made = made(); } catch (Throwable error) { failure = error; }
+    try { made = make(); } catch (Throwable error) { failure = error; }
     return null;
   }
 
+  /** What it makes there. */
   public Object in(SparkSession session) throws Throwable {
     session.withActive(this);
     if (failure != null) throw failure;

@@ -1,3 +1,5 @@
+package dbsp;
+
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.OpenOption;
@@ -18,8 +20,7 @@ import org.apache.spark.sql.types.DataType;
 import scala.collection.Iterator;
 
 /**
- * Catalyst's plan of one query as JSON. Compiled at run time by the Janino that Spark ships, so the language is
- * Java 7 without generics inference: explicit loops and casts.
+ * Catalyst's plan of one query as JSON.
  *
  * {"types": [...], "names": [...], "forbidden": [...], "plan": node, null if it calls methods of Java} or {"error": {...}}
  *
@@ -100,11 +101,12 @@ public class Dumper {
     public Dump(Dumper dumper, String text, Parameters parameters) {
       this.dumper = dumper; this.text = text; this.parameters = parameters;
     }
-    public Object made() throws Throwable { return dumper.dumped(text, parameters); }
+    public Object make() throws Throwable { return dumper.dumped(text, parameters); }
   }
 
   private String dumped(String text, Parameters parameters) throws Throwable {
     LogicalPlan analyzed = analyzed(text);
+    Forbidden forbidden = new Forbidden(analyzed, constants, text);
     Written out = new Written(text, expressions);
     out.raw("{");
     if (!relations.streamed().isEmpty()) {
@@ -115,8 +117,7 @@ public class Dumper {
     Iterator columns = analyzed.output().iterator();
     while (columns.hasNext()) names.add(((Attribute) columns.next()).name());
     out.raw("\"names\":").strings(names.iterator());
-    out.raw(",\"forbidden\":");
-    Forbidden forbidden = new Forbidden(analyzed, constants, out);
+    out.raw(",\"forbidden\":").raw(forbidden.json());
     if (!forbidden.readConstants().isEmpty())
       out.raw(",\"constants\":").strings(forbidden.readConstants().iterator());
     LogicalPlan marked = parameters == null ? analyzed : parameters.marked(analyzed);
@@ -185,6 +186,6 @@ public class Dumper {
     private final Dumper dumper;
     private final String text;
     public Analysis(Dumper dumper, String text) { this.dumper = dumper; this.text = text; }
-    public Object made() throws Throwable { return dumper.analyzed(text); }
+    public Object make() throws Throwable { return dumper.analyzed(text); }
   }
 }

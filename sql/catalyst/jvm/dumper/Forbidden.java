@@ -1,3 +1,5 @@
+package dbsp;
+
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Locale;
@@ -11,7 +13,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.types.*;
 import scala.collection.Iterator;
 
-/** What a view must not contain, of an analysed plan: the optimiser would fold it to a constant. */
+/** What a view must not contain, of an analysed plan, for whose optimiser it would be a constant; and what it reads and calls. */
 public class Forbidden {
   private static final Set CLOCK = new HashSet(Arrays.asList(new Object[] {"CurrentBatchTimestamp"}));
   /** Those that the program says; the zone and Spark's version are constants to the optimiser. */
@@ -25,14 +27,15 @@ public class Forbidden {
   private boolean callsJava;
   private boolean first = true;
 
-  /** constants: those of the session that are known, by the classes of their expressions. out: gets [{"name", "why", "s"}]. */
-  public Forbidden(LogicalPlan analyzed, Map constants, Written out) {
+  /** constants: those of the session that are known, by the classes of their expressions. text: the query's. */
+  public Forbidden(LogicalPlan analyzed, Map constants, String text) {
     this.constants = constants;
-    this.out = out;
-    out.raw("[");
+    this.out = new Written(text, null);
     plan(analyzed);
-    out.raw("]");
   }
+
+  /** [{"name", "why", "s"}] */
+  public String json() { return "[" + out + "]"; }
 
   /** The names of the functions that read a constant of the session. */
   public TreeSet readConstants() { return readConstants; }

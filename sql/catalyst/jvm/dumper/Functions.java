@@ -1,3 +1,5 @@
+package dbsp;
+
 import java.util.ArrayList;
 import java.util.List;
 
@@ -48,7 +50,7 @@ public class Functions {
     private final SparkSession session;
     private final String text;
     public Definition(SparkSession session, String text) { this.session = session; this.text = text; }
-    public Object made() { return session.sql(text); }
+    public Object make() { return session.sql(text); }
   }
 
   /** The expression of a call: ScalaAggregator(arguments), or ScalaUDF(struct of the arguments). Functions of Scala
@@ -80,15 +82,13 @@ public class Functions {
         coerced.add(Literal$.MODULE$.apply("_" + i));
         coerced.add(udf("", types[i], given.apply(i), one(new scala.Some(encoder(types[i])))));
       }
-      return udf(name, result, new CreateNamedStruct(scala.jdk.javaapi.CollectionConverters.asScala(coerced).toList()),
-          Nil$.MODULE$);
+      Expression row = new CreateNamedStruct(scala.jdk.javaapi.CollectionConverters.asScala(coerced).toList());
+      return udf(name, result, row, Nil$.MODULE$);
     }
     private ScalaUDF udf(String name, DataType type, Object argument, Seq encoders) {
       return new ScalaUDF(this, type, one(argument), encoders, scala.Option.empty(), new scala.Some(name), true, true);
     }
-    private static Seq one(Object item) {
-      return (Seq) Nil$.MODULE$.$colon$colon(item);
-    }
+    private static Seq one(Object item) { return (Seq) Nil$.MODULE$.$colon$colon(item); }
     private static ExpressionEncoder encoder(DataType type) {
       return ExpressionEncoder$.MODULE$.apply(
           org.apache.spark.sql.catalyst.encoders.RowEncoder$.MODULE$.encoderForDataType(type, true));

@@ -1,3 +1,5 @@
+package dbsp;
+
 /** JSON as it is written, a part after the other. */
 public class Json {
   protected final StringBuilder out = new StringBuilder();

@@ -1,3 +1,5 @@
+package dbsp;
+
 import org.apache.spark.SparkThrowable;
 import org.apache.spark.sql.catalyst.analysis.TempResolvedColumn;
 import org.apache.spark.sql.catalyst.expressions.*;
@@ -6,6 +8,8 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.internal.SessionState;
 import org.apache.spark.sql.types.*;
+import scala.collection.immutable.Nil$;
+import scala.collection.immutable.Seq;
 
 /** An analysed plan as Spark's optimiser has it, without the rules that were excluded. */
 public class Optimized {
@@ -31,10 +35,11 @@ public class Optimized {
 
   /** The setting holds for our optimiser only: Spark's own would warn of rules it can't exclude. */
   public LogicalPlan of(LogicalPlan analyzed) throws Exception {
-    ClockMarks marks = new ClockMarks(session.conf().get("spark.sql.session.timeZone"));
+    LogicalPlan marked = (LogicalPlan) analyzed.transformAllExpressionsWithSubqueries(
+        new ClockMarks(session.conf().get("spark.sql.session.timeZone")));
     session.conf().set(SETTING, excluded);
     try {
-      return (LogicalPlan) optimizer.execute((LogicalPlan) analyzed.transformAllExpressionsWithSubqueries(marks));
+      return (LogicalPlan) optimizer.execute(marked);
     } catch (Exception failing) {
       // constants are folded, and what computes them may throw anything
       if (failing instanceof SparkThrowable) throw failing;
@@ -52,8 +57,9 @@ public class Optimized {
         org.apache.spark.sql.ExperimentalMethods methods) {
       super(manager, catalog, methods);
     }
-    public scala.collection.immutable.Seq nonExcludableRules() { return scala.collection.immutable.Nil$.MODULE$; }
+    public Seq nonExcludableRules() { return Nil$.MODULE$; }
   }
+
   /** What reads the clock becomes a value that the optimiser knows nothing of, else it would be a constant.
    *  A reference says which value, inside of what can't be evaluated, for rules that compute over constant rows. */
   public static class ClockMarks extends scala.runtime.AbstractPartialFunction {
@@ -68,8 +74,7 @@ public class Optimized {
     public Object applyOrElse(Object e, scala.Function1 other) {
       if (place(e) == 0) return other.apply(e);
       DataType type = e instanceof CurrentTime ? DataTypes.TimestampNTZType : ((Expression) e).dataType();
-      Expression mark = new TempResolvedColumn(
-          new BoundReference(place(e), type, false), scala.collection.immutable.Nil$.MODULE$, false);
+      Expression mark = new TempResolvedColumn(new BoundReference(place(e), type, false), Nil$.MODULE$, false);
       if (!(e instanceof CurrentTime)) return mark;
       return new Cast(mark, ((CurrentTime) e).dataType(), new scala.Some(timezone), EvalMode$.MODULE$.ANSI());
     }

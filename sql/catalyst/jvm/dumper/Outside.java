@@ -1,3 +1,5 @@
+package dbsp;
+
 import org.apache.spark.sql.catalyst.expressions.*;
 import org.apache.spark.sql.catalyst.plans.logical.*;
 import org.apache.spark.sql.execution.LogicalRDD;

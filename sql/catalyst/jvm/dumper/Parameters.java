@@ -1,3 +1,5 @@
+package dbsp;
+
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Set;

@@ -1,3 +1,5 @@
+package dbsp;
+
 import java.util.Iterator;
 import java.util.Map;
 
@@ -8,7 +10,7 @@ import org.apache.spark.sql.catalyst.trees.SQLQueryContext;
 
 /** {"error": {"condition", "message", "parameters", "index", "text", "line", "column"}}: what Spark says of a text. */
 public class Refused {
-  /** Thrown again if it is no answer, but a fault. */
+  /** What is neither Spark's nor of a constant is a fault, and thrown as one. */
   public static String by(Throwable error) {
     if (error instanceof Folded) {
       return new Json().raw("{\"error\":{\"condition\":\"no condition\",\"message\":")

@@ -1,3 +1,5 @@
+package dbsp;
+
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -118,8 +120,7 @@ public class Relations {
   /** Relations under the names that Spark has them by; their columns may still be called by the schema's. */
   public static class Named extends scala.runtime.AbstractPartialFunction {
     /** Of what is in place of a name: it is passed once more, on the way down. */
-    private static final TreeNodeTag FOUND =
-        new TreeNodeTag("dbsp relation");
+    private static final TreeNodeTag FOUND = new TreeNodeTag("dbsp relation");
     private final Relations known;
     private final Set ctes;
     public Named(Relations known, Set ctes) { this.known = known; this.ctes = ctes; }
@@ -137,16 +138,14 @@ public class Relations {
           ctes.add(((String) one._1()).toLowerCase(Locale.ROOT));
           items.add(new scala.Tuple3(one._1(), ((LogicalPlan) one._2()).transformDownWithSubqueries(this), one._3()));
         }
-        return with.copy(with.child(),
-            CollectionConverters.asScala(items).toList(), with.allowRecursion());
+        return with.copy(with.child(), CollectionConverters.asScala(items).toList(), with.allowRecursion());
       }
       if (p instanceof SubqueryAlias) {
         LogicalPlan read = known.analysed((SubqueryAlias) p);
         return read == null ? other.apply(p) : read;
       }
       if (!(p instanceof UnresolvedRelation)) return other.apply(p);
-      UnresolvedRelation relation =
-          (UnresolvedRelation) p;
+      UnresolvedRelation relation = (UnresolvedRelation) p;
       if (relation.getTagValue(FOUND).isDefined()) return other.apply(p);
       Seq parts = relation.multipartIdentifier();
       String last = (String) parts.last();
@@ -157,13 +156,12 @@ public class Relations {
       String name = known.relation(parts, relation.isStreaming());
       if (name == null) return p;
       if (known.numbers.containsKey(name))
-        return new SubqueryAlias(new AliasIdentifier(last, before(name, parts)), known.numbered(name));
-      LogicalPlan found = new UnresolvedRelation(
-          (Seq) Nil$.MODULE$.$colon$colon(name), relation.options(), false);
+        return new SubqueryAlias(new AliasIdentifier(last, qualifier(name, parts)), known.numbered(name));
+      LogicalPlan found = new UnresolvedRelation((Seq) Nil$.MODULE$.$colon$colon(name), relation.options(), false);
       found.setTagValue(FOUND, Boolean.TRUE);
       if (name.equalsIgnoreCase(last)) return found;
       // columns may be called by all of the name, though the query has left out what is in use
-      return new SubqueryAlias(new AliasIdentifier(last, before(name, parts)), found);
+      return new SubqueryAlias(new AliasIdentifier(last, qualifier(name, parts)), found);
     }
   }
 
@@ -189,12 +187,12 @@ public class Relations {
   }
 
   /** What stands before the last part of a relation's name. */
-  private static Seq before(String name, Seq parts) {
+  private static Seq qualifier(String name, Seq parts) {
     String last = "." + parts.last();
     if (!name.toLowerCase(Locale.ROOT).endsWith(last.toLowerCase(Locale.ROOT)))
       return (Seq) parts.dropRight(1);
-    String[] qualifier = name.substring(0, name.length() - last.length()).split("\\.");
-    return CollectionConverters.asScala(Arrays.asList(qualifier)).toList();
+    String[] above = name.substring(0, name.length() - last.length()).split("\\.");
+    return CollectionConverters.asScala(Arrays.asList(above)).toList();
   }
 
   private LogicalPlan table(String name) { return session.table(quoted(name)).queryExecution().analyzed(); }

@@ -1,3 +1,5 @@
+package dbsp;
+
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HashMap;
@@ -12,6 +14,7 @@ import org.apache.spark.sql.catalyst.trees.Origin;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.catalyst.util.ArrayData;
 import org.apache.spark.sql.catalyst.util.MapData;
+import org.apache.spark.sql.expressions.Aggregator;
 import org.apache.spark.sql.types.*;
 import org.apache.spark.unsafe.types.CalendarInterval;
 import org.apache.spark.unsafe.types.UTF8String;
@@ -143,7 +146,7 @@ public class Written extends Json {
         continue;
       }
       if (v == null || v instanceof scala.None$ || v instanceof Expression || v instanceof DataType) continue;
-      if (v instanceof ExpressionEncoder) continue;
+      if (v instanceof ExpressionEncoder || v instanceof Aggregator) continue;
       if (v instanceof ExprId || v instanceof Metadata || v instanceof Origin) continue;
       if (v instanceof scala.collection.Iterable && holdsTrees((scala.collection.Iterable) v)) continue;
       if (!first) out.append(',');

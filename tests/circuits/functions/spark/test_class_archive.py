@@ -216,3 +216,13 @@ def test_a_jvm_of_ours_maps_it_whatever_the_launcher_is_told(
     assert class_archive(is_launched=False).options
     monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-XX:SharedArchiveFile=/opt/theirs.jsa")
     assert class_archive(is_launched=False) == ClassArchive()
+
+
+@pytest.mark.parametrize("name", ["HADOOP_CONF_DIR", "SPARK_DIST_CLASSPATH"])
+def test_one_of_what_the_launcher_adds_is_the_launchers(
+    directory: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(name, "/opt/theirs")
+    recorded(directory, WHOLE)
+    assert class_archive().options
+    assert class_archive(is_launched=False) == ClassArchive()

@@ -1,3 +1,5 @@
+package dbsp;
+
 import org.apache.spark.sql.types.*;
 
 /** Types of texts that Spark compares by a collation. */

@@ -1,3 +1,5 @@
+package dbsp;
+
 import java.util.ArrayList;
 import java.util.List;
 
