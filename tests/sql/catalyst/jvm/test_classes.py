@@ -67,6 +67,13 @@ def test_threads_have_one_loader(gateway: Any, sources: tuple[Path, ...], compil
     assert len(compiled) == 1
 
 
+def test_without_a_place_to_keep_it(
+    gateway: Any, sources: tuple[Path, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(sources[0]))  # a file
+    assert class_loader(gateway, *sources).loadClass("Base").getName() == "Base"
+
+
 def test_it_is_compiled_once(gateway: Any, sources: tuple[Path, ...], compiled: list[list[str]]) -> None:
     assert jar(gateway, *sources) == jar(gateway, *sources)
     assert compiled == [[BASE, MORE]]
