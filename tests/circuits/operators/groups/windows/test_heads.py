@@ -35,17 +35,11 @@ def test_a_head_is_of_its_group_alone(held: list[Any], cut: int, seed: int) -> N
     ranges = [
         (run, *(run.ranges(least, np.array([key]))[0], run.ranges(np.array([key]), least)[0])) for run in runs
     ]
-    among = [
-        (k, x, w)
-        for listing in held
-        for (k, x), w in listing
-        if x < cut and (k == OWN or (seed and k == OTHER))
-    ]
+    own = [(x, w) for listing in held for (k, x), w in listing if x < cut and k == OWN]
     heads = heads_of(ranges, groups, (0,))
-    if heads is None:
-        assert any(k == OTHER for k, _, _ in among)
+    if heads is None:  # of a batch, not of each range in it, is known that both are there
+        assert seed and any(k == OTHER for listing in held for (k, _), _ in listing)
         return
-    own = [(x, w) for k, x, w in among if k == OWN]
     assert heads.rows.tolist() == [sum(w for _, w in own)]
     sums = heads.sums(Parts((1,), summed=True))
     assert sums.get(0, [0])[0] == sum(x * w for x, w in own)

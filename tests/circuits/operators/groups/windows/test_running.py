@@ -129,8 +129,8 @@ def fitting(value: int) -> int | None:
 
 
 def greatest_double(values: list[float]) -> float:
-    """NaN is the greatest."""
-    return nan if any(map(isnan, values)) else max(values)
+    """NaN is the greatest. 0.0 and -0.0 tie, and show as 0.0."""
+    return nan if any(map(isnan, values)) else max(values) + 0.0
 
 
 # by name: the function and type, its argument, what it is of the rows that it sees
