@@ -21,13 +21,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from dbsp.circuits.private_directory import (
-    cache_directory,
-    read_checked,
-    read_private,
-    write_checked,
-    write_private,
-)
+from dbsp.circuits.private_directory import cache_directory, read_checked, write_checked
 from dbsp.sql.compiler.functions.handlers import handler_identities
 from dbsp.sql.plans.program import Program
 from dbsp.sql.plans.schemas import Schema
@@ -151,11 +145,11 @@ def _sources() -> str:
     root = f"{_ROOT}/"
     found = ((name, os.stat(root + name)) for name in files)
     entry = f"{_digest(f'{name};{at.st_size};{at.st_mtime_ns};' for name, at in found)}.files"
-    known = read_private(cache_directory(), entry)
-    if known is not None and len(known) == hashlib.sha256().digest_size:
+    known = read_checked(cache_directory(), entry)
+    if known is not None:
         return known.hex()
     digest = _digest(part for name in files for part in (f"{name};", (_ROOT / name).read_bytes()))
-    write_private(cache_directory(), entry, bytes.fromhex(digest))
+    write_checked(cache_directory(), entry, bytes.fromhex(digest))
     return digest
 
 

@@ -26,18 +26,24 @@ def class_loader(gateway: Any, *sources: Path) -> Any:
 
     A JVM has one: py4j finds the methods of a class by its name, and would call those of another loader's.
     """
+    return loaded(gateway, *sources)[1]
+
+
+def loaded(gateway: Any, *sources: Path) -> tuple[bytes, Any]:
+    """(their jar, for other JVMs; the loader of its classes in this one)"""
     with _LOADING:
-        return _class_loader(gateway, *sources)
+        return _loaded(gateway, *sources)
 
 
 @cache
-def _class_loader(gateway: Any, *sources: Path) -> Any:
-    with zipfile.ZipFile(io.BytesIO(jar(gateway, *sources))) as archive:
+def _loaded(gateway: Any, *sources: Path) -> tuple[bytes, Any]:
+    made = jar(gateway, *sources)
+    with zipfile.ZipFile(io.BytesIO(made)) as archive:
         classes = gateway.jvm.java.util.HashMap()
         for name in archive.namelist():
             classes.put(name.removesuffix(_SUFFIX).replace("/", "."), archive.read(name))
     of_bytes = gateway.jvm.org.codehaus.commons.compiler.util.reflect.ByteArrayClassLoader
-    return of_bytes(classes, _above(gateway))
+    return made, of_bytes(classes, _above(gateway))
 
 
 def jar(gateway: Any, *sources: Path) -> bytes:

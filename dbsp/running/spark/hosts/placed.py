@@ -16,7 +16,7 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 from dbsp.running.spark.hosts.homes import homes
-from dbsp.sql.catalyst.jvm.classes import class_loader, jar
+from dbsp.sql.catalyst.jvm.classes import loaded
 
 if TYPE_CHECKING:
     from pyspark import RDD, SparkContext
@@ -73,9 +73,10 @@ def _hosts(context: SparkContext) -> Any:
     gateway: Any = context._gateway
     place = Path(mkdtemp(prefix="dbsp-"), "placed.jar")  # which executors that come later fetch, too
     atexit.register(shutil.rmtree, place.parent, ignore_errors=True)
-    place.write_bytes(jar(gateway, _SOURCE))
+    made, loader = loaded(gateway, _SOURCE)
+    place.write_bytes(made)
     context._jsc.addJar(str(place))
-    constructor = class_loader(gateway, _SOURCE).loadClass("dbsp.Placed$Hosts").getConstructors()[0]
+    constructor = loader.loadClass("dbsp.Placed$Hosts").getConstructors()[0]
     arguments = gateway.new_array(gateway.jvm.java.lang.Object, 1)
     arguments[0] = context._jsc.sc()
     return constructor.newInstance(arguments)

@@ -1,5 +1,6 @@
 package dbsp;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Locale;
@@ -30,7 +31,7 @@ public class Forbidden {
   /** constants: those of the session that are known, by the classes of their expressions. text: the query's. */
   public Forbidden(LogicalPlan analyzed, Map constants, String text) {
     this.constants = constants;
-    this.out = new Written(text, null);
+    this.out = new Written(text, new ArrayList());
     plan(analyzed);
   }
 
