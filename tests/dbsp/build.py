@@ -89,3 +89,8 @@ def feed(p: Pipeline) -> None:
         p.upsert("customer", [{"id": step % 3, "name": f"{step}"}])
         p.insert("event", [(step, None)])
         p.step()
+
+
+def settle(p: Pipeline) -> None:
+    """Wait for the deletions, which are made beside the steps."""
+    p.store.past.sweep._thread.submit(lambda: None).result()

@@ -34,7 +34,7 @@ from dbsp.state.recording import Unsettled
 from dbsp.state.records.commits import load_commit
 from dbsp.state.records.places import place_of
 from dbsp.state.store import Store
-from tests.dbsp.build import pipeline
+from tests.dbsp.build import pipeline, settle
 from tests.dbsp.pipeline.test_faults import VIEWS, queue, shown
 from tests.dbsp.state.objects.places import OnStore, on_azure, on_hdfs, on_store
 from tests.effort import QUICK
@@ -241,11 +241,6 @@ def test_of_two_writers_one_makes_each_step(place: OnStore) -> None:
 def examine_closed(p: Pipeline, place: OnStore) -> list[str]:
     p.close()
     return examine(place_of(place.uri))[0]
-
-
-def settle(p: Pipeline) -> None:
-    """Wait for the deletions, which are made beside the steps."""
-    p.store.past.sweep._thread.submit(lambda: None).result()
 
 
 # -- faults -----------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from dbsp.pipeline.beside.changing import Changing, in_thread, program_before
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.running.inline import InlineRunner
 from dbsp.sql.compiler.load import load_program
-from tests.dbsp.build import STEPS, feed, pipeline
+from tests.dbsp.build import STEPS, feed, pipeline, settle
 from tests.dbsp.evolution.changing import BY_USER, OLD, files, with_
 from tests.dbsp.evolution.test_evolve import REFUSED
 
@@ -31,6 +31,7 @@ def pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 def fed(state: Path) -> Pipeline:
     p = pipeline(state, program=OLD, keep_steps=1)
     feed(p)
+    settle(p)  # tests look at the files
     return p
 
 
