@@ -1,13 +1,12 @@
 """Spark's classes as one JVM has read them, kept on disk for those that start later.
 
 A JVM that compiles a program, or evaluates Spark's functions, spends half of its CPU time on reading and
-checking some 15,000 classes. HotSpot can write them down as it ends (-XX:ArchiveClassesAtExit), and another
-one maps them (-XX:SharedArchiveFile). An archive is of one Java and one class path; a JVM that finds another
-at either leaves it alone.
+checking some 15,000 classes. HotSpot can write them down (see `class_recording`), and another one maps them
+(-XX:SharedArchiveFile). An archive is of one Java and one class path; a JVM that finds another at either
+leaves it alone.
 
     NAME.jsa        an archive, which is whole
-    NAME.new        what a JVM of ours writes as it ends, long after its user has the answer
-    NAME.recording  one is about to: several at a time would write 150 MB each
+    NAME.new        one that is being written
 
 The next that looks makes NAME.new to NAME.jsa, if it is whole: a JVM writes its first bytes last. What
 another user could have written is not mapped.
@@ -22,18 +21,16 @@ import os
 import re
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from dbsp.circuits.errors import Error
+from dbsp.circuits.functions.spark.class_recording import GIVEN_UP, Listed, listed
 from dbsp.circuits.functions.spark.installed import jars, java_path
 from dbsp.circuits.private_directory import cache_directory, is_own, is_private
 
 # of them the one goes that wasn't mapped for the longest time: of older Sparks and Javas
 _KEPT = 2
-# seconds after which one that was to be written won't come any more
-_GIVEN_UP = 600
 # a path that neither Spark's launcher nor Java reads as anything else
 _PLAIN = re.compile(r"[\w/.+@=-]+", re.ASCII)
 _ON_THE_CLASS_PATH = (
@@ -43,7 +40,7 @@ _ON_THE_CLASS_PATH = (
     "SPARK_CLASSPATH",
     "CLASSPATH",
 )
-# A JVM that is told to map one and to write one does not start: whoever says which one it maps is left to it.
+# whoever says which one a JVM maps is left to it
 _OF_AN_ARCHIVE = "-XX:SharedArchiveFile="
 _OPTIONS_OF_A_JVM = ("JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS")
 _OPTIONS_OF_THE_LAUNCHER = "SPARK_SUBMIT_OPTS"
@@ -51,15 +48,15 @@ _OPTIONS_OF_THE_LAUNCHER = "SPARK_SUBMIT_OPTS"
 
 @dataclass(frozen=True)
 class ClassArchive:
-    """options: of the JVM that starts. is_recorded: whether it writes one as it ends, for some seconds."""
+    """options: of the JVM that starts. listed: what it lists, to be told when it has ended."""
 
     options: tuple[str, ...] = ()
-    is_recorded: bool = False
+    listed: Listed | None = None
 
 
-def class_archive(may_record: bool = False, is_launched: bool = True) -> ClassArchive:
-    """may_record: whether the JVM is ours, so that nobody waits for its end. is_launched: by Spark's
-    launcher, which reads settings of its own; else with `class_path`.
+def class_archive(may_list: bool = False, is_launched: bool = True) -> ClassArchive:
+    """may_list: whether who starts the JVM also sees it end. is_launched: by Spark's launcher, which reads
+    settings of its own; else with `class_path`.
 
     Nothing of this is worth an error: a JVM without an archive is a slower one.
     """
@@ -68,27 +65,32 @@ def class_archive(may_record: bool = False, is_launched: bool = True) -> ClassAr
         return ClassArchive()
     if not is_launched and any(os.environ.get(name) for name in _ON_THE_CLASS_PATH):
         return ClassArchive()  # `class_path` has nothing of theirs
-    name, directory = _name(), cache_directory("dbsp-classes")
-    if name is None or not _PLAIN.fullmatch(str(directory)):
-        return ClassArchive()
     try:
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not is_private(directory):
+        base = archive_base()
+        if base is None:
             return ClassArchive()
-        archive, new = directory / f"{name}.jsa", directory / f"{name}.new"
-        recording = directory / f"{name}.recording"
+        archive, new = base.with_suffix(".jsa"), base.with_suffix(".new")
         if _is_whole(new):
             new.replace(archive)
-            recording.unlink(missing_ok=True)
-            _make_room(directory)
+            _make_room(base)
         if _is_whole(archive):
             os.utime(archive)
-            return ClassArchive((f"-XX:SharedArchiveFile={archive}",))
-        if may_record and _is_ours(recording):
-            return ClassArchive((f"-XX:ArchiveClassesAtExit={new}",), is_recorded=True)
+            return ClassArchive((f"{_OF_AN_ARCHIVE}{archive}",))
+        if may_list:
+            made = listed(base)
+            return ClassArchive((made.option,), made)
     except OSError:
         pass
     return ClassArchive()
+
+
+def archive_base() -> Path | None:
+    """The path of the archive without its ending; None where there can't be one. Raises OSError."""
+    name, directory = _name(), cache_directory("dbsp-classes")
+    if name is None or not _PLAIN.fullmatch(str(directory)):
+        return None
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return directory / name if is_private(directory) else None
 
 
 def class_path() -> str:
@@ -134,19 +136,18 @@ def _is_whole(archive: Path) -> bool:
         return False
 
 
-def _is_ours(recording: Path) -> bool:
-    """Whether it falls to this process to record. Raises OSError."""
-    with suppress(FileNotFoundError):
-        if time.time() - recording.stat().st_mtime > _GIVEN_UP:
-            recording.unlink()
-    try:
-        recording.touch(exist_ok=False)
-    except FileExistsError:
-        return False
-    return True
-
-
-def _make_room(directory: Path) -> None:
-    kept = sorted(directory.glob("*.jsa"), key=lambda one: one.stat().st_mtime, reverse=True)
-    for one in kept[_KEPT:]:
+def _make_room(base: Path) -> None:
+    """For an archive that has just become whole."""
+    found = [*base.parent.iterdir()]
+    archives = sorted((one for one in found if one.suffix == ".jsa"), key=_age)
+    left = [
+        one
+        for one in found
+        if one.suffix != ".jsa" and (one.stem.startswith(base.name) or _age(one) > GIVEN_UP)
+    ]
+    for one in archives[_KEPT:] + left:
         one.unlink(missing_ok=True)
+
+
+def _age(file: Path) -> float:
+    return time.time() - file.stat().st_mtime

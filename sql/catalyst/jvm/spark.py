@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbsp.circuits.errors import Error
 from dbsp.circuits.functions.spark.class_archive import class_archive
+from dbsp.circuits.functions.spark.class_recording import Listed
 from dbsp.sql.catalyst.jvm.connect import check_classic, check_mode
 from dbsp.sql.catalyst.jvm.java import require_java
 
@@ -89,10 +90,10 @@ def _own_session() -> Iterator[SparkSession]:
         conf = SparkConf().setMaster("local[1]").setAppName("dbsp compile").setAll(list(_OPTIONS.items()))
         conf.set("spark.sql.warehouse.dir", os.path.join(scratch, "warehouse"))
         ours = SparkContext._gateway is None and "PYSPARK_GATEWAY_PORT" not in os.environ
-        is_recorded = False
+        listed = None
         if ours:
             require_java()
-            is_recorded = launch_quietly(conf, Path(scratch, "spark.log"), may_record=True)
+            listed = launch_quietly(conf, Path(scratch, "spark.log"), may_list=True)
         try:
             context = SparkContext(conf=conf)  # never one that somebody starts meanwhile: it is stopped
             context.setLogLevel("ERROR")
@@ -103,15 +104,15 @@ def _own_session() -> Iterator[SparkSession]:
                 session.stop()
         finally:
             if ours:
-                _end_jvm(is_recorded)
+                _end_jvm(listed)
 
 
-def launch_quietly(conf: SparkConf, log: Path, may_record: bool = False) -> bool:
-    """Start the JVM with its stderr in a file, and say whether it records its classes as it ends.
+def launch_quietly(conf: SparkConf, log: Path, may_list: bool = False) -> Listed | None:
+    """Start the JVM with its stderr in a file; what it lists of its classes is to be told when it has ended.
 
     No setting silences the launcher's and log4j's first remarks; whatever goes wrong reaches Python as an
     exception. Raises Error. A JVM that nobody waits for any more ends: it watches its standard input, but not
-    before it is up, and PySpark forgets one that it was interrupted to wait for. may_record: see
+    before it is up, and PySpark forgets one that it was interrupted to wait for. may_list: see
     `class_archive`.
     """
     from pyspark import SparkConf, SparkContext  # noqa: PLC0415
@@ -119,7 +120,7 @@ def launch_quietly(conf: SparkConf, log: Path, may_record: bool = False) -> bool
     from pyspark.java_gateway import launch_gateway  # noqa: PLC0415
 
     started: Future[Any] = Future()
-    archive = class_archive(may_record)
+    archive = class_archive(may_list)
     # what it starts with besides is no setting of the session's, and what the user says of it comes last
     launched = SparkConf(loadDefaults=False).setAll(conf.getAll())
     if archive.options:
@@ -147,7 +148,7 @@ def launch_quietly(conf: SparkConf, log: Path, may_record: bool = False) -> bool
         started.add_done_callback(_end_unwanted)
         raise
     SparkContext._ensure_initialized(gateway=gateway, conf=conf)
-    return archive.is_recorded
+    return archive.listed
 
 
 def _import_what_calls_take() -> None:
@@ -163,23 +164,32 @@ def _end_unwanted(started: Future[Any]) -> None:
         _end(started.result())
 
 
-def _end_jvm(is_recorded: bool) -> None:
+def _end_jvm(listed: Listed | None) -> None:
     """End the JVM that `launch_quietly` started: its settings are wrong for anything that runs longer."""
     from pyspark import SparkContext  # noqa: PLC0415
 
     gateway = SparkContext._gateway
     SparkContext._gateway = SparkContext._jvm = None
-    _end(gateway, is_recorded)
+    class_path = _class_path(gateway) if listed else None
+    _end(gateway)
+    if listed and class_path:
+        listed.ended(class_path)
 
 
-def _end(gateway: Any, is_recorded: bool = False) -> None:
-    """is_recorded: it has seconds to write yet, for which nobody waits."""
+def _class_path(gateway: Any) -> str | None:
+    """None of one that has ended."""
+    from py4j.protocol import Py4JError  # noqa: PLC0415
+
+    try:
+        return gateway.jvm.java.lang.System.getProperty("java.class.path")  # type: ignore[no-any-return]
+    except Py4JError:
+        return None
+
+
+def _end(gateway: Any) -> None:
     gateway.shutdown()
     # it ends with its standard input
     gateway.proc.stdin.close()
-    if is_recorded:
-        threading.Thread(target=gateway.proc.wait, name="dbsp-recording", daemon=True).start()
-        return
     try:
         gateway.proc.wait(timeout=10)
     except subprocess.TimeoutExpired:

@@ -30,8 +30,9 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def recorded(directory: Path, content: bytes) -> Path:
     """What a JVM has left there that recorded."""
-    (option,) = class_archive(may_record=True).options
-    new = Path(option.removeprefix("-XX:ArchiveClassesAtExit="))
+    base = module.archive_base()
+    assert base is not None
+    new = base.with_suffix(".new")
     assert new.parent == directory
     new.write_bytes(content)
     return new
@@ -40,23 +41,19 @@ def recorded(directory: Path, content: bytes) -> Path:
 def test_what_was_recorded_is_mapped(directory: Path) -> None:
     archive = recorded(directory, WHOLE).with_suffix(".jsa")
     for _ in range(2):
-        assert class_archive(may_record=True) == ClassArchive((f"-XX:SharedArchiveFile={archive}",))
+        assert class_archive(may_list=True) == ClassArchive((f"-XX:SharedArchiveFile={archive}",))
     assert [one.name for one in directory.iterdir()] == [archive.name]
 
 
-def test_one_that_is_no_recorder_of_ours_records_nothing(directory: Path) -> None:
+def test_one_whose_end_nobody_sees_lists_nothing(directory: Path) -> None:
     assert class_archive() == ClassArchive()
     assert list(directory.iterdir()) == []
 
 
-def test_one_at_a_time_records(directory: Path) -> None:
-    assert class_archive(may_record=True).is_recorded
-    assert class_archive(may_record=True) == ClassArchive()
-    (marker,) = directory.glob("*.recording")
-    long_ago = time.time() - module._GIVEN_UP - 1
-    os.utime(marker, (long_ago, long_ago))  # that JVM was killed
-    assert class_archive(may_record=True).is_recorded
-    assert not class_archive(may_record=True).is_recorded
+def test_each_jvm_has_a_list_of_its_own(directory: Path) -> None:
+    first, second = class_archive(may_list=True), class_archive(may_list=True)
+    assert first.listed and second.listed and first.listed.list != second.listed.list
+    assert first.options == (f"-XX:DumpLoadedClassList={first.listed.list}",)
 
 
 def test_what_is_half_written_is_left_alone(directory: Path) -> None:
@@ -112,15 +109,15 @@ def test_java_writes_none_where_a_folder_on_the_class_path_has_files(
     assert module._name() is not None
     (tmp_path / "conf" / "spark-defaults.conf").write_text("")
     assert module._name() is None
-    assert class_archive(may_record=True) == ClassArchive()
+    assert class_archive(may_list=True) == ClassArchive()
 
 
 def test_without_java_spark_or_a_place_there_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "with a space"))
-    assert class_archive(may_record=True) == ClassArchive()
+    assert class_archive(may_list=True) == ClassArchive()
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    assert class_archive(may_record=True) == ClassArchive()
+    assert class_archive(may_list=True) == ClassArchive()
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     assert module._name() is None
 
@@ -132,35 +129,46 @@ def test_who_says_which_one_is_mapped_is_left_to_it(
     recorded(directory, WHOLE)
     assert class_archive().options
     monkeypatch.setenv(name, "-Xss4m -XX:SharedArchiveFile=/opt/theirs.jsa")
-    assert class_archive(may_record=True) == ClassArchive()
+    assert class_archive(may_list=True) == ClassArchive()
 
 
-def test_those_of_older_sparks_go(directory: Path) -> None:
+def test_those_of_older_sparks_go_and_what_is_left_of_recording(directory: Path) -> None:
     new = recorded(directory, WHOLE)
     for age in range(3):
         old = directory / f"{age}.jsa"
         old.write_bytes(WHOLE)
         os.utime(old, (1e9 - age, 1e9 - age))
+    left = [directory / "old.seen", directory / "old.1.list", directory / "young.1.list"]
+    for file in [*left, new.with_suffix(".recording"), new.with_suffix(".1.list")]:
+        file.touch()
+    for file in left[:2]:
+        os.utime(file, (1e9, 1e9))
     class_archive()
-    assert sorted(one.name for one in directory.iterdir()) == sorted(["0.jsa", new.with_suffix(".jsa").name])
+    assert {one.name for one in directory.iterdir()} == {
+        *("0.jsa", new.with_suffix(".jsa").name),
+        left[2].name,
+    }
 
 
 COMPILING = """
+import sys
 from dbsp.sql.compiler.load import compile_program
-print(*compile_program("CREATE TABLE t (a INT); CREATE VIEW v AS SELECT a + 1 AS b FROM t").views)
+view = f"CREATE VIEW {sys.argv[1]} AS SELECT a + 1 AS b FROM t"
+print(*compile_program(f"CREATE TABLE t (a INT); {view}").views)
 """
 
 
-def compile_once(log: Path) -> None:
+def compile_new(log: Path) -> None:
+    """A program that isn't known, so that a JVM starts."""
     options = f"-Xlog:class+load:file={log}"
     run = subprocess.run(
-        [sys.executable, "-c", COMPILING],
+        [sys.executable, "-c", COMPILING, log.name],
         env={**os.environ, "SPARK_SUBMIT_OPTS": options},
         capture_output=True,
         text=True,
         check=True,
     )
-    assert (run.stdout, run.stderr) == ("v\n", "")
+    assert (run.stdout, run.stderr) == (f"{log.name}\n", "")
 
 
 def mapped_of(log: Path) -> int:
@@ -176,13 +184,14 @@ def test_a_jvm_maps_what_the_one_before_has_read(directory: Path, tmp_path: Path
         directory.mkdir(mode=0o700)
         shutil.copy(RECORDED[1], directory)
     else:
-        compile_once(tmp_path / "first")
+        compile_new(tmp_path / "before")  # the first of a machine records nothing
+        compile_new(tmp_path / "first")
         started = time.monotonic()
         while not any(module._is_whole(new) for new in directory.glob("*.new")):
             assert time.monotonic() - started < 500
             time.sleep(0.2)
         assert mapped_of(tmp_path / "first") == 0
-    compile_once(tmp_path / "second")
+    compile_new(tmp_path / "second")
     assert mapped_of(tmp_path / "second") > 2_000
 
 

@@ -1,0 +1,108 @@
+"""How an archive of classes comes to be: a JVM lists what it reads, and a process beside reads it again.
+
+HotSpot writes down the classes that a JVM has read as it ends (-XX:ArchiveClassesAtExit). But one that is to
+do so interprets slowly all its life: a new program's first answer took 16 s where it takes 10 without. To
+list them (-XX:DumpLoadedClassList) costs nothing. So nobody waits for what records: it has the lowest
+priority, and begins when a JVM of ours ends that isn't the first here. In a container that goes with its
+first program nothing is recorded at all.
+
+    NAME.seen       a JVM of ours has ended here
+    NAME.KEY.list   the classes that one reads, until it has ended
+    NAME.recording  a process reads them again: several at a time would write 150 MB each
+    NAME.new        what it writes as it ends: see `class_archive`
+
+Source: the manual of `java`, Application Class Data Sharing.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import subprocess
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from dbsp.circuits.functions.spark.installed import java_path
+
+# seconds after which an archive that was to be written won't come any more
+GIVEN_UP = 600
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The classes that a JVM reads. base: the path of its archive's name, without an ending."""
+
+    base: Path
+    list: Path
+
+    @property
+    def option(self) -> str:
+        """Of that JVM."""
+        return f"-XX:DumpLoadedClassList={self.list}"
+
+    def ended(self, class_path: str) -> None:
+        """That JVM has ended, whose system property java.class.path this was.
+
+        What fails is left: a JVM without an archive is a slower one.
+        """
+        with suppress(OSError), self.list.open("rb") as classes:
+            self.list.unlink()
+            if self._is_wanted(class_path) and not self._is_first() and self._is_ours():
+                self._read_again(classes, class_path)
+
+    def _is_wanted(self, class_path: str) -> bool:
+        """Java takes folders into an archive's class path only while they are empty. Raises OSError."""
+        folders = [place for place in class_path.split(os.pathsep) if os.path.isdir(place)]
+        is_there = self.base.with_suffix(".jsa").exists()  # by now
+        return not is_there and not any(map(os.listdir, folders))
+
+    def _is_first(self) -> bool:
+        """Whether no JVM of ours has ended here before. Raises OSError."""
+        try:
+            self.base.with_suffix(".seen").touch(exist_ok=False)
+        except FileExistsError:
+            return False
+        return True
+
+    def _is_ours(self) -> bool:
+        """Whether it falls to this process to record. Raises OSError."""
+        recording = self.base.with_suffix(".recording")
+        with suppress(FileNotFoundError):
+            if time.time() - recording.stat().st_mtime > GIVEN_UP:
+                recording.unlink()
+        try:
+            recording.touch(exist_ok=False)
+        except FileExistsError:
+            return False
+        return True
+
+    def _read_again(self, classes: IO[bytes], class_path: str) -> None:
+        """In a JVM that writes them as it ends. Raises OSError."""
+        java, nice = java_path(), shutil.which("nice")
+        if java is None:
+            return
+        command = [nice, "-n", "19"] if nice else []
+        command += [java, f"-XX:ArchiveClassesAtExit={self.base.with_suffix('.new')}", "-XX:+UseSerialGC"]
+        command += ["-XX:TieredStopAtLevel=1", "-cp", class_path, "org.codehaus.janino.SimpleCompiler"]
+        source, nowhere = Path(__file__).with_name("ReadClasses.java"), subprocess.DEVNULL
+        command += [str(source), source.stem]
+        process = subprocess.Popen(
+            command, stdin=classes, stdout=nowhere, stderr=nowhere, start_new_session=True
+        )
+        # it outlives this process, or is no zombie of it
+        threading.Thread(target=process.wait, name="dbsp-recording", daemon=True).start()
+
+
+def listed(base: Path) -> Listed:
+    """For a JVM that starts."""
+    return Listed(base, base.with_suffix(f".{secrets.token_hex(4)}.list"))
+
+
+def expect_more(base: Path) -> None:
+    """The next JVM of ours isn't the first. Raises OSError."""
+    base.with_suffix(".seen").touch()
