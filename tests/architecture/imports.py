@@ -91,13 +91,24 @@ def _imported(file: Path, named: Mapping[str, Path]) -> Iterator[str]:
 @cache
 def _names(file: Path) -> list[tuple[ast.Import | ast.ImportFrom, str]]:
     found: list[tuple[ast.Import | ast.ImportFrom, str]] = []
-    for node in ast.walk(_parsed(file)):
+    for node in _statements(_parsed(file)):
         if isinstance(node, ast.Import):
             found += ((node, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0 and node.module, f"{file}:{node.lineno}: imports are absolute"
             found.append((node, node.module))
     return found
+
+
+def _statements(above: ast.AST) -> Iterator[ast.AST]:
+    """Each statement within it. Most nodes of a tree are expressions, which hold none."""
+    for part in _PARTS:
+        for node in getattr(above, part, ()):
+            yield node
+            yield from _statements(node)
+
+
+_PARTS = ("body", "orelse", "finalbody", "handlers", "cases")
 
 
 @cache

@@ -117,6 +117,7 @@ os._exit(0)
 """
 
 
+@pytest.mark.slow
 def test_it_ends_with_its_parent() -> None:
     pid = int(
         subprocess.run([sys.executable, "-c", CHILD], capture_output=True, text=True, check=True).stdout
