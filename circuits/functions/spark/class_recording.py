@@ -29,8 +29,9 @@ from typing import IO
 
 from dbsp.circuits.functions.spark.installed import java_path
 
-# seconds after which an archive that was to be written won't come any more
-GIVEN_UP = 600
+# Seconds after which an archive that was to be written won't come any more: a Java that can't write one is
+# asked once a day.
+GIVEN_UP = 86_400
 
 
 @dataclass(frozen=True)
