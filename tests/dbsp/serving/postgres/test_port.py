@@ -145,7 +145,7 @@ def test_a_query_that_is_cancelled_or_takes_too_much_ends(spark: Any) -> None:
         for method in ("GET", "POST", "GET"):
             asked = {"params": {"sql": endless}} if method == "GET" else {"content": endless}
             with pytest.raises(httpx.ReadTimeout):  # and the client leaves
-                served.http.request(method, "/query", timeout=0.5, **asked)
+                served.http.request(method, "/query", timeout=httpx.Timeout(60, read=0.5), **asked)
         # what they asked for has ended with them, and what is asked next has its place
         assert served.http.get("/views/latest?limit=1", timeout=60).json()["of"] == 1500
         evaluating.seconds = 1.0
