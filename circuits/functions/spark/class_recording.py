@@ -1,7 +1,7 @@
 """How an archive of classes comes to be: a JVM lists what it reads, and a process beside reads it again.
 
 HotSpot writes down the classes that a JVM has read as it ends (-XX:ArchiveClassesAtExit). But one that is to
-do so interprets slowly all its life: a new program's first answer took 16 s where it takes 10 without. To
+do so interprets slowly all its life: a machine's first program took 14.6 s where it takes 10.7 without. To
 list them (-XX:DumpLoadedClassList) costs nothing. So nobody waits for what records: it has the lowest
 priority, and begins when a JVM of ours ends that isn't the first here. In a container that goes with its
 first program nothing is recorded at all.
