@@ -59,7 +59,7 @@ def imported_at_run_time(file: Path) -> set[str]:
         id(inner)
         for node in _parsed(file).body
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
-        for inner in ast.walk(node)
+        for inner in _statements(node)
     }
     found = {
         name for node, name in _names(file) if isinstance(node, ast.Import) and id(node) not in for_types

@@ -12,16 +12,21 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from dbsp.circuits.errors import Error
 from tests.servers.jars import BROKER, connector, java
 from tests.servers.jvm import SHORT
 from tests.servers.missing import missing
 from tests.servers.ports import free_port
 
+Found = TypeVar("Found")
+
+# seconds, after a broker is back, in which what is asked of it may fail
+_BACK = 120
 # one that was killed is known again when its session is over; one that is only slow must not lose it
 _SETTINGS = """
 process.roles=broker,controller
@@ -166,3 +171,16 @@ def send(spark: Any, broker: Broker, topic: str, sent: list[tuple[str | None, st
     frame = spark.createDataFrame(sent, "key STRING, value STRING").coalesce(1)
     options = {"kafka.bootstrap.servers": broker.servers, "topic": topic}
     frame.write.format("kafka").options(**options).save()
+
+
+def patiently(attempt: Callable[[], Found], failing: type[Error] = Error) -> Found:
+    """What the attempt finds in the end; raises what it fails of by then.
+
+    A broker that has just come back may not know yet what was under way, and a busy one is late for a hasty
+    client.
+    """
+    deadline = time.monotonic() + _BACK
+    while time.monotonic() < deadline:
+        with suppress(failing):
+            return attempt()
+    return attempt()

@@ -36,39 +36,35 @@ GIVEN_UP = 86_400
 
 @dataclass(frozen=True)
 class Listed:
-    """The classes that a JVM reads. base: the path of its archive's name, without an ending."""
+    """The classes that a JVM reads, in `file`. base: the path of its archive, without an ending."""
 
     base: Path
-    list: Path
+    file: Path
 
     @property
     def option(self) -> str:
         """Of that JVM."""
-        return f"-XX:DumpLoadedClassList={self.list}"
+        return f"-XX:DumpLoadedClassList={self.file}"
 
     def ended(self, class_path: str) -> None:
         """That JVM has ended, whose system property java.class.path this was.
 
         What fails is left: a JVM without an archive is a slower one.
         """
-        with suppress(OSError), self.list.open("rb") as classes:
-            self.list.unlink()
-            if self._is_wanted(class_path) and not self._is_first() and self._is_ours():
+        with suppress(OSError), self.file.open("rb") as classes:
+            self.file.unlink()
+            if not self._is_wanted(class_path) or _made(self.base.with_suffix(".seen")):
+                return  # nobody wants it, or it was the first
+            if self._is_ours():
                 self._read_again(classes, class_path)
 
     def _is_wanted(self, class_path: str) -> bool:
-        """Java takes folders into an archive's class path only while they are empty. Raises OSError."""
-        folders = [place for place in class_path.split(os.pathsep) if os.path.isdir(place)]
-        is_there = self.base.with_suffix(".jsa").exists()  # by now
-        return not is_there and not any(map(os.listdir, folders))
-
-    def _is_first(self) -> bool:
-        """Whether no JVM of ours has ended here before. Raises OSError."""
-        try:
-            self.base.with_suffix(".seen").touch(exist_ok=False)
-        except FileExistsError:
+        """Whether there is no archive by now, and Java can write one: it takes folders into an archive's
+        class path only while they are empty. Raises OSError.
+        """
+        if self.base.with_suffix(".jsa").exists():
             return False
-        return True
+        return not any(map(os.listdir, filter(os.path.isdir, class_path.split(os.pathsep))))
 
     def _is_ours(self) -> bool:
         """Whether it falls to this process to record. Raises OSError."""
@@ -76,11 +72,7 @@ class Listed:
         with suppress(FileNotFoundError):
             if time.time() - recording.stat().st_mtime > GIVEN_UP:
                 recording.unlink()
-        try:
-            recording.touch(exist_ok=False)
-        except FileExistsError:
-            return False
-        return True
+        return _made(recording)
 
     def _read_again(self, classes: IO[bytes], class_path: str) -> None:
         """In a JVM that writes them as it ends. Raises OSError."""
@@ -104,6 +96,10 @@ def listed(base: Path) -> Listed:
     return Listed(base, base.with_suffix(f".{secrets.token_hex(4)}.list"))
 
 
-def expect_more(base: Path) -> None:
-    """The next JVM of ours isn't the first. Raises OSError."""
-    base.with_suffix(".seen").touch()
+def _made(file: Path) -> bool:
+    """Whether it wasn't there, and is now. Raises OSError."""
+    try:
+        file.touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True

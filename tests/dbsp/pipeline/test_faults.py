@@ -25,7 +25,7 @@ from dbsp.running import inline
 from dbsp.state.records import commits
 from dbsp.views.changes import Changes
 from dbsp.views.shapes import Shape
-from tests.dbsp.build import pipeline
+from tests.dbsp.build import pipeline, settle
 from tests.dbsp.faults import Calls, Point, full_disk, interrupt, is_killed, kill, tracing, watching
 from tests.effort import QUICK
 
@@ -108,9 +108,8 @@ def run(patched: None, tmp_path_factory: pytest.TempPathFactory) -> Run:
     with pipeline(root / "state", keep_steps=RETAIN) as p:
         while p.last_step < LAST:
             if p.last_step == DISTURBED - 2:
-                p.store.past.sweep.close()  # waits for what is being deleted
+                settle(p)
                 shutil.copytree(p.store.root, whole.base)
-                p.store.past.sweep = type(p.store.past.sweep)(p.store.segments)
             queue(p)
             changes = p.step()
             whole.after[changes.step] = shown(p)

@@ -52,8 +52,8 @@ def test_one_whose_end_nobody_sees_lists_nothing(directory: Path) -> None:
 
 def test_each_jvm_has_a_list_of_its_own(directory: Path) -> None:
     first, second = class_archive(may_list=True), class_archive(may_list=True)
-    assert first.listed and second.listed and first.listed.list != second.listed.list
-    assert first.options == (f"-XX:DumpLoadedClassList={first.listed.list}",)
+    assert first.listed and second.listed and first.listed.file != second.listed.file
+    assert first.options == (f"-XX:DumpLoadedClassList={first.listed.file}",)
 
 
 def test_what_is_half_written_is_left_alone(directory: Path) -> None:

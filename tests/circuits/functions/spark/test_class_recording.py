@@ -13,7 +13,8 @@ import pytest
 
 from dbsp.circuits.functions.spark import class_recording as module
 from dbsp.circuits.functions.spark.class_archive import class_path
-from dbsp.circuits.functions.spark.class_recording import expect_more, listed
+from dbsp.circuits.functions.spark.class_recording import listed
+from dbsp.circuits.functions.spark.installed import java_path
 
 
 @pytest.fixture
@@ -24,21 +25,21 @@ def base(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What is started in place of Java, each with a line."""
-    java, lines = tmp_path / "bin" / "java", tmp_path / "lines"
+    """Where what is started in place of Java says so: its priority, its options, its input."""
+    java, said = tmp_path / "bin" / "java", tmp_path / "said"
     java.parent.mkdir()
-    java.write_text(f'#!/bin/sh\n(echo "$(nice) $*"; cat) > {lines}\n')
+    java.write_text(f'#!/bin/sh\n(echo "$(nice) $*"; cat) > {said}\n')
     java.chmod(java.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    return lines
+    return said
 
 
 def ended(base: Path, class_path: str = "a.jar:b.jar") -> None:
     """A JVM has, which has read a class."""
     one = listed(base)
-    one.list.write_text("java/lang/Object id: 0\n")
+    one.file.write_text("java/lang/Object id: 0\n")
     one.ended(class_path)
-    assert not one.list.exists()
+    assert not one.file.exists()
 
 
 def finish() -> None:
@@ -68,7 +69,7 @@ def test_the_second_s_are_read_again_with_its_class_path(base: Path, started: Pa
 
 
 def test_one_at_a_time_records(base: Path, started: Path) -> None:
-    expect_more(base)
+    ended(base)
     ended(base)
     finish()
     started.unlink()
@@ -83,20 +84,20 @@ def test_one_at_a_time_records(base: Path, started: Path) -> None:
 
 
 def test_what_another_one_has_recorded_meanwhile_is_not_recorded_again(base: Path, started: Path) -> None:
-    expect_more(base)
+    ended(base)
     base.with_suffix(".jsa").touch()
     ended(base)
     assert names(base) == {"name.seen", "name.jsa"}
 
 
 def test_a_list_that_has_gone_is_not_recorded(base: Path, started: Path) -> None:
-    expect_more(base)
+    ended(base)
     listed(base).ended("a.jar")
     assert names(base) == {"name.seen"}
 
 
 def test_of_a_folder_with_files_java_records_none(base: Path, started: Path, tmp_path: Path) -> None:
-    expect_more(base)
+    ended(base)
     ended(base, f"a.jar:{tmp_path}")
     assert names(base) == {"name.seen"}
 
@@ -109,15 +110,21 @@ def test_where_nothing_can_be_written_nothing_is_said(base: Path, tmp_path: Path
 def test_java_maps_what_was_read_again(base: Path, tmp_path: Path) -> None:
     read = "org/apache/spark/sql/types/StructType"
     one = listed(base)
-    one.list.write_text(f"# a remark\n@lambda-proxy and/no/class\nNoSuchClass id: 1\n{read} id: 2\n")
-    expect_more(base)
+    one.file.write_text(f"# a remark\n@lambda-proxy and/no/class\nNoSuchClass id: 1\n{read} id: 2\n")
+    ended(base)
     one.ended(class_path())
     new = base.with_suffix(".new")
     finish()
     log = tmp_path / "log"
     subprocess.run(
         [
-            *("java", f"-XX:SharedArchiveFile={new}", f"-Xlog:class+load:file={log}", "-cp", class_path()),
+            *(
+                java_path(),
+                f"-XX:SharedArchiveFile={new}",
+                f"-Xlog:class+load:file={log}",
+                "-cp",
+                class_path(),
+            ),
             *("org.apache.spark.sql.types.StructType",),  # has no main, which Java looks for
         ],
         check=False,

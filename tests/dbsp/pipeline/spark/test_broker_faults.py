@@ -10,9 +10,8 @@ from __future__ import annotations
 import json
 import random
 import threading
-import time
 from collections.abc import Iterator
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,12 +23,10 @@ from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.compiler.load import compile_program
 from dbsp.views.changes import Changes
 from tests.effort import is_long
-from tests.servers.kafka import Broker, kafka, messages, send
+from tests.servers.kafka import Broker, kafka, messages, patiently, send
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
-# seconds, after the broker is back, in which a run must not fail
-BACK = 120
 # of a client, so that it gives up soon
 HASTY = """`kafka.request.timeout.ms` '500', `kafka.default.api.timeout.ms` '1000',
 `kafka.max.block.ms` '1000', `kafka.delivery.timeout.ms` '1000'"""
@@ -103,6 +100,11 @@ def test_a_broker_that_dies_at_any_instant(spark: Any, mortal: Broker, tmp_path:
         p.store.durable = False
         return p
 
+    def read() -> None:
+        with opened() as p:
+            p.run(once=True)
+            assert p["sold"].rows() == totals(sales)
+
     for instant in (None, *INSTANTS):
         change(spark, mortal, draw, sales)
         if instant is not None:
@@ -116,12 +118,6 @@ def test_a_broker_that_dies_at_any_instant(spark: Any, mortal: Broker, tmp_path:
                 failed += 1
             killing.join()
             mortal.start()
-        deadline, is_read = time.monotonic() + BACK, False
-        while not is_read:
-            # what died with the broker may be found out only now; a busy broker is late for a hasty client
-            with suppress(Error) if time.monotonic() < deadline else nullcontext(), opened() as p:
-                p.run(once=True)
-                assert p["sold"].rows() == totals(sales)
-                is_read = True
+        patiently(read)  # what died with the broker may be found out only now
         assert compacted(spark, mortal) == totals(sales)
     assert failed

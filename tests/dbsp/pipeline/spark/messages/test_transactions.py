@@ -28,7 +28,7 @@ from dbsp.views.explained.checks import notes
 from tests.dbsp.build import VOTES, table, votes_program
 from tests.dbsp.targets.voting import feed, opened, write_again
 from tests.effort import is_long
-from tests.servers.kafka import Broker, kafka, messages
+from tests.servers.kafka import Broker, kafka, messages, patiently
 from tests.servers.proxy import Proxy
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -206,13 +206,7 @@ def test_a_broker_that_dies_at_a_commit(spark: Any, tmp_path: Path, arrives: boo
             assert (between[0].fired, p.undelivered["log"]) == (True, 1)
         assert broker.process is not None and broker.process.poll() is not None
         broker.start()
-        deadline = time.monotonic() + 120
-        while True:
-            try:
-                p, _ = step_by_step(made, tmp_path, spark, 3)
-                break
-            except DeliveryError:  # a broker that has just come back may not know yet what was under way
-                assert time.monotonic() < deadline
+        p, _ = patiently(lambda: step_by_step(made, tmp_path, spark, 3), DeliveryError)
         with p:
             assert written(spark, broker, "log") == wanted(p)
             write_again(p)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Iterator
-from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,7 @@ from dbsp.circuits.errors import Error
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.pipeline.spark.direct.reading import DirectReading
 from dbsp.sql.compiler.load import compile_program
-from tests.servers.kafka import Broker, kafka, send
+from tests.servers.kafka import Broker, kafka, patiently, send
 
 pytestmark = pytest.mark.spark
 
@@ -73,11 +71,7 @@ def test_a_batch_whose_broker_died_holds_up_no_step_of_others(
     assert not [*state.glob("**/staged-*")]
     mortal.start()
     with Pipeline(compile_program(text, session=spark), state=state, spark=spark, runner="inline") as p:
-        deadline, is_read = time.monotonic() + 120, False
-        while not is_read:  # a busy broker is late for a hasty client
-            with suppress(Error) if time.monotonic() < deadline else nullcontext():
-                p.run(once=True)
-                is_read = True
+        patiently(lambda: p.run(once=True))
         rows = sorted((row["of"], row["n"]) for row in p["v"].rows())
         assert rows == [("f", 7), ("k", 1), ("k", 2), ("typed", 5)]
 
