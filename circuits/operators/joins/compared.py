@@ -39,7 +39,8 @@ from dbsp.circuits.operators.shown import listed, spelled
 from dbsp.circuits.operators.streams import Integrate
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import Limits
-from dbsp.circuits.traces.layout import HIGH, LOW, of_placement, with_low
+from dbsp.circuits.traces.layout import HIGH, LOW, of_placement, placements, with_low
+from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral, find_within
 from dbsp.circuits.traces.zset import ZSet
 
@@ -89,10 +90,7 @@ class ComparedSemiJoin(Reader):
 
     def _asked(self, left: Integral, right: Integral) -> Groups:
         """The keys of both deltas, the left rows first, each once; of right ones those that the left has."""
-        reached = np.zeros(len(right.delta), dtype=np.bool_)
-        for run in left.before:
-            reached[run.met(*of_placement(right.delta.keys))[0]] = True
-        others = right.delta.take(reached.nonzero()[0])
+        others = right.delta.take(_placed_in(left.before, right.delta.keys).nonzero()[0])
         deltas = (left.delta, self.left_key), (others, range(len(self.left_key)))
         columns = [[delta.rows.column(i) for i in key] for delta, key in deltas]
         both = [pa.concat_arrays(parts) for parts in zip(*columns, strict=True)]
@@ -188,6 +186,17 @@ class ComparedSemiJoin(Reader):
         compared = spelled(self.residual, (left[self.left_value], right[self._right_value]))
         on = f"on {equal} and {compared}" if self.left_key else f"on {compared}"
         return f"{'without' if self.anti else 'with'} a match {on}"
+
+
+def _placed_in(runs: Sequence[SortedRun], keys: np.ndarray) -> np.ndarray:
+    """bool[n]: whether some run has a row that is placed as this sort key is."""
+    places, owner = placements(keys)
+    lacking = np.arange(len(places))
+    for run in runs:
+        lacking = np.delete(lacking, run.met(*of_placement(places[lacking]))[0])
+    there = np.ones(len(places), dtype=np.bool_)
+    there[lacking] = False
+    return there if owner is None else there[owner]
 
 
 _ZERO = np.array(0, np.uint64)
