@@ -23,7 +23,7 @@ class SegmentWriter:
     """Writes one segment; the file appears under its name only when it is whole.
 
     durable: fsync before it appears (a commit may refer to it afterwards). origin: where it is then sent.
-    known: what is told of its chunks once they are there. Raises StateError where it can't.
+    known: what is told of its chunks once they are there. size: bytes so far. Raises StateError where it can't.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class SegmentWriter:
         self.name, self.durable, self._origin = name, durable and origin is None, origin
         self._path = Path(root) / name
         self._sink: BinaryIO | None = None
-        self._offset = 0
+        self.size = 0
         self._known, self._written = known, set[Chunk]()
 
     def write(
@@ -51,7 +51,7 @@ class SegmentWriter:
         """Append one batch. described: with its schema; else the circuit knows that."""
         message = _described(batch) if described else batch.serialize()
         checksum = xxhash.xxh3_64_intdigest(message)
-        chunk = Chunk(self.name, self._offset, message.size, batch.num_rows, low, high, tops, checksum)
+        chunk = Chunk(self.name, self.size, message.size, batch.num_rows, low, high, tops, checksum)
         padding = -message.size % _ALIGNMENT
         with disk(self._path):
             if self._sink is None:
@@ -59,7 +59,7 @@ class SegmentWriter:
             self._sink.write(message)
             if padding:
                 self._sink.write(b"\0" * padding)
-        self._offset += message.size + padding
+        self.size += message.size + padding
         self._written.add(chunk)
         return chunk
 

@@ -52,6 +52,13 @@ class TaskResult:
     put_out: dict[int, int] = field(default_factory=dict)
     spent: dict[int, float] = field(default_factory=dict)
 
+    @property
+    def segments(self) -> set[str]:
+        """The names of those that it has written."""
+        merged = (chunk for _, chunk in self.merged)
+        chunks = (*self.written.values(), *self.changes.values(), *merged)
+        return {chunk.segment for chunk in chunks if chunk is not None}
+
 
 @dataclass(frozen=True)
 class State:

@@ -67,7 +67,7 @@ class Step:
 class Task:
     """Some levels of a step, for one partition.
 
-    levels: consecutive. segment: base name of the files it may write. received: (node, blob) that tasks of
+    levels: consecutive. segment: what the names of the files begin with that it writes. received: (node, blob) that tasks of
     the level before sent to this partition. pieces: merge work.
     """
 
@@ -78,11 +78,6 @@ class Task:
     inputs: Mapping[str, Sequence[Input]] = field(default_factory=dict)
     received: Sequence[tuple[int, bytes]] = ()
     pieces: Sequence[Piece] = ()
-
-    @property
-    def written(self) -> tuple[str, str]:
-        """The segments that it may write: of traces and of views."""
-        return f"{self.segment}.trace", f"{self.segment}.view"
 
     @cached_property
     def bounds(self) -> tuple[int, int]:

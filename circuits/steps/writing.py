@@ -15,6 +15,7 @@ from dbsp.circuits.circuit import Circuit, Output
 from dbsp.circuits.progress.limits import out_of_reach, tops, unreachable, waterline_row
 from dbsp.circuits.segments.chunk import Chunk
 from dbsp.circuits.segments.segments import Segments
+from dbsp.circuits.segments.writing import SegmentWriter
 from dbsp.circuits.steps.contents import AS_WRITTEN, open_chunk
 from dbsp.circuits.steps.state import TaskResult
 from dbsp.circuits.steps.task import Task
@@ -25,6 +26,10 @@ from dbsp.circuits.traces.sorted_run import SortedRun, batches_of, sorted_runs
 from dbsp.circuits.traces.spine import END, SMALL, Piece, Run
 from dbsp.circuits.traces.zset import ZSet
 
+# a chunk of so many bytes isn't put beside as many others: its file goes when it does, and not with the last of
+# them. It takes a sync more.
+_LARGE = 1 << 20
+
 
 class Writing:
     """Writes for one task, and notes in its result what it wrote."""
@@ -34,12 +39,16 @@ class Writing:
         self.segments, self.result = segments, result
         # logs live as long as their view, trace batches until the next merge: different files, except for
         # the few rows of a small step, which are soon merged into others wherever they lie
-        self._traces, self._views = (segments.writer(name, task.step.durable) for name in task.written)
+        self._traces, self._views = self._file("trace"), self._file("view")
+        self._large: list[SegmentWriter] = []
 
     def close(self) -> None:
         """Make the segments visible."""
-        self._traces.close()
-        self._views.close()
+        for writer in (self._traces, self._views, *self._large):
+            writer.close()
+
+    def _file(self, name: str) -> SegmentWriter:
+        return self.segments.writer(f"{self.task.segment}.{name}", self.step.durable)
 
     def insert(self, i: int, delta: Batch) -> None:
         """Add a step's batch to the trace or log of node i, together with its small runs."""
@@ -127,7 +136,6 @@ class Writing:
 
     def _write(self, i: int, batch: Batch, lasting: bool, of_log: int | None = None) -> Chunk:
         """of_log: where a log's chunk is; None: where the task's partition begins."""
-        writer = self._views if lasting and len(batch) >= SMALL else self._traces
         layout: Layout = self.circuit.stored(i)
         retention = self.circuit.retentions.get(i)
         greatest = tops(retention, batch.rows_of(retention.read)) if retention is not None else ()
@@ -137,6 +145,10 @@ class Writing:
         low, high = int(batch.keys[0]), int(batch.keys[-1])
         if i in self.circuit.logs:
             low = high = self.task.bounds[0] if of_log is None else of_log
+        writer = self._views if lasting and len(batch) >= SMALL else self._traces
+        if writer.size >= _LARGE and is_narrow and stored.nbytes >= _LARGE:
+            writer = self._file(f"{len(self._large)}.large")
+            self._large.append(writer)
         chunk = writer.write(stored, low, high, greatest, described=is_narrow)
         if len(batch) < SMALL and not is_narrow and self.step.partitions == 1:
             # the next step reads a trace's, and who made the step its changes

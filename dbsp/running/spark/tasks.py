@@ -87,7 +87,7 @@ class Shared:
             before = segments.traffic
             result = run_task(self.circuit.value, task, segments)
             # not those of a task before, which may have failed
-            segments.settle({*task.written})
+            segments.settle(result.segments)
             result.traffic = segments.traffic - before
         except Error as error:
             yield partition, Outcome(levels.start, partition, error.with_traceback(None))
