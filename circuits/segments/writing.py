@@ -23,7 +23,8 @@ class SegmentWriter:
     """Writes one segment; the file appears under its name only when it is whole.
 
     durable: fsync before it appears (a commit may refer to it afterwards). origin: where it is then sent.
-    known: what is told of its chunks once they are there. size: bytes so far. Raises StateError where it can't.
+    known: what is told of its chunks once they are there. size: in bytes, so far. Raises StateError where it
+    can't.
     """
 
     def __init__(

@@ -67,8 +67,8 @@ class Step:
 class Task:
     """Some levels of a step, for one partition.
 
-    levels: consecutive. segment: what the names of the files begin with that it writes. received: (node, blob) that tasks of
-    the level before sent to this partition. pieces: merge work.
+    levels: consecutive. segment: what the names of the files begin with that it writes. received: (node,
+    blob) that tasks of the level before sent to this partition. pieces: merge work.
     """
 
     step: Step

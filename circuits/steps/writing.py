@@ -26,8 +26,8 @@ from dbsp.circuits.traces.sorted_run import SortedRun, batches_of, sorted_runs
 from dbsp.circuits.traces.spine import END, SMALL, Piece, Run
 from dbsp.circuits.traces.zset import ZSet
 
-# a chunk of so many bytes isn't put beside as many others: its file goes when it does, and not with the last of
-# them. It takes a sync more.
+# a chunk of so many bytes isn't put beside as many others: its file goes when it does, and not with the last
+# of them. It takes a sync more.
 _LARGE = 1 << 20
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import every, positions_of, take_values
-from dbsp.circuits.columns.narrow.column import numbers_at, of_numbers
+from dbsp.circuits.columns.narrow.column import Words, numbers_at, of_numbers, text_at
 from dbsp.circuits.columns.ranges import expand_ranges
 from dbsp.circuits.traces.batch import Batch
 
@@ -230,7 +230,7 @@ class Found(Batch):
         else:
             numbers = numbers_at(coded)
             return of_numbers(numbers if back is None else numbers[back], self.schema.field(i).type)
-        parts = [batch.column_at(i, at) for batch, at in self._found]
+        parts = _side_by_side(i, self._found)
         column = parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
         return column if back is None else take_values(column, positions_of(back))
 
@@ -251,3 +251,21 @@ class Found(Batch):
         whole = parts[0] if len(parts) == 1 else np.concatenate(parts)
         back = self.__dict__["_back"]
         return whole if back is None else whole[back]
+
+
+def _side_by_side(i: int, shares: Sequence[tuple[Batch, np.ndarray]]) -> list[pa.Array]:
+    """Column i at those positions, in parts, one after the other. Text whose words are few is one part: a
+    call for each batch, of which a large run has many, takes longer than its rows.
+    """
+    parts: list[pa.Array] = []
+    texts: list[tuple[Words, np.ndarray]] = []
+    for batch, at in shares:
+        words = batch.words(i)
+        if words is not None and words.are_few(len(at)):
+            texts.append((words, at))
+            continue
+        if texts:
+            parts.append(text_at(texts))
+            texts = []
+        parts.append(batch.column_at(i, at))
+    return [*parts, text_at(texts)] if texts else parts

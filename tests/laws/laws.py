@@ -20,6 +20,7 @@ import pyarrow as pa
 import pytest
 
 import dbsp.circuits.columns.narrow.joining
+import dbsp.circuits.steps.writing
 import dbsp.circuits.traces.layout
 import dbsp.circuits.traces.narrow.merging
 import dbsp.circuits.traces.spine
@@ -117,6 +118,7 @@ class Running:
             self._patch.setattr(dbsp.circuits.traces.narrow.merging, "TEXT_BYTES", 4)
             self._patch.setattr(dbsp.circuits.columns.narrow.joining, "_PLAIN_BYTES", 4)
             self._patch.setattr(dbsp.circuits.traces.layout, "_FEW", 0)
+            self._patch.setattr(dbsp.circuits.steps.writing, "_LARGE", 1)
         self._directory = tempfile.TemporaryDirectory(prefix="dbsp-law-")
         self._targets: dict[str, dict[Any, Row]] = {each.target: {} for each in case.program.upserts}
         self._program = case.compiled

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +25,7 @@ import pyarrow.types as pt
 from dbsp.circuits.columns.arrow import (
     fixed_values,
     from_unscaled,
+    int64_array,
     positions_of,
     retyped,
     take_values,
@@ -32,6 +34,7 @@ from dbsp.circuits.columns.arrow import (
 
 _BASE, _UNIT = b"base", b"unit"
 DECIMAL = pa.decimal128(1).id
+_FEW_WORDS = 256
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -82,6 +85,29 @@ def numbers_at(parts: Sequence[tuple[Codes, np.ndarray]]) -> np.ndarray:
     return numbers
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Words:
+    """Text dictionary[code], of which none is NULL."""
+
+    codes: np.ndarray
+    dictionary: pa.Array
+
+    def are_few(self, rows: int) -> bool:
+        """Whether they are copied as fast as so many rows are looked up, or as a call is made."""
+        return len(self.dictionary) <= max(rows, _FEW_WORDS)
+
+
+def text_at(parts: Sequence[tuple[Words, np.ndarray]]) -> pa.Array:
+    """The text at positions of some parts of a column, one part after the other. Cost: of the positions, and
+    of all dictionaries.
+    """
+    bases = accumulate((len(words.dictionary) for words, _ in parts), initial=0)
+    codes = [(Codes(words.codes, base), at) for (words, at), base in zip(parts, bases, strict=False)]
+    return take_values(
+        pa.concat_arrays([words.dictionary for words, _ in parts]), int64_array(numbers_at(codes))
+    )
+
+
 def of_numbers(numbers: np.ndarray, data_type: pa.DataType) -> pa.Array:
     """int64[n] as values of a type: of an integer, a decimal or a time."""
     if data_type.id == DECIMAL:
@@ -129,6 +155,13 @@ class Narrow:
         if self.dictionary is not None or self.base is None or (self.is_coded and self.codes.null_count):
             return None
         return Codes(fixed_values(self.codes) if self.is_coded else None, self.base, self.unit)
+
+    @cached_property
+    def words(self) -> Words | None:
+        """Of text of which none is NULL."""
+        if self.dictionary is None or self.codes.null_count:
+            return None
+        return Words(fixed_values(self.codes), self.dictionary)
 
     def values(self) -> pa.Array:
         """All of them, as a plain column."""

@@ -15,6 +15,7 @@ from dbsp.circuits.operators.streams import Integrate
 from dbsp.circuits.progress.proofs.retention import with_retentions
 from dbsp.circuits.progress.waterline import Lateness
 from dbsp.circuits.segments.segments import Segments
+from dbsp.circuits.steps import writing
 from dbsp.circuits.steps.contents import changes
 from dbsp.circuits.steps.state import State, TaskResult
 from dbsp.circuits.steps.step import run_step
@@ -93,6 +94,24 @@ def test_a_change_is_written_once(tmp_path: Path) -> None:
     assert first.changes["v"] == first.written[trace]
     assert second.changes["v"] != second.written[trace]
     assert second.changes["v"].rows == 1
+
+
+@pytest.mark.parametrize(("times", "files"), [(1, 1), (200, 2)])
+def test_a_large_chunk_has_a_file_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, times: int, files: int
+) -> None:
+    """If it would lie beside another: its file can go when it does."""
+    monkeypatch.setattr(writing, "_LARGE", 1 << 10)
+    builder = CircuitBuilder()
+    table = source(builder, "t", SCHEMA)
+    traces = [builder.add(Integrate((0,), order=order), builder.placed(table, (0,))) for order in (None, 0)]
+    for trace in traces:
+        builder.add(Distinct(), trace)
+    driver = Driver(builder.build(), tmp_path, small=0)
+    result = driver.step(delta(*range(times)))
+    written = {chunk.segment for chunk in result.written.values() if chunk is not None}
+    assert written == result.segments == {path.name for path in tmp_path.iterdir()}
+    assert len(result.written) == 2 and len(written) == files
 
 
 def test_nothing_leaves_no_file(tmp_path: Path) -> None:

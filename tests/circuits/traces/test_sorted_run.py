@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
@@ -10,9 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dbsp.circuits.columns.narrow import column
 from dbsp.circuits.columns.ranges import expand_ranges
 from dbsp.circuits.traces.batch import Batch
 from dbsp.circuits.traces.layout import Layout
+from dbsp.circuits.traces.narrow.batch import NarrowBatch
 from dbsp.circuits.traces.sorted_run import Found, SortedRun, sorted_runs
 from dbsp.circuits.traces.trace import Integral, as_runs, disjoint
 from dbsp.circuits.traces.zset import ZSet
@@ -70,6 +73,34 @@ def test_it_finds_and_takes_what_the_whole_batch_has(rows, at, asked):
             ):
                 assert found.rows.equals(batch.rows.take(pa.array(positions, pa.int64())))
                 assert (found.weights == batch.weights[positions]).all()
+
+
+words = st.lists(st.sampled_from(["", "one", "two", "a third", None]), min_size=1, max_size=40)
+
+
+@given(words, places, st.lists(st.booleans(), min_size=6, max_size=6), st.data())
+def test_text_is_found_however_its_pieces_are_stored(texts, at, plain, data):
+    schema = pa.schema([("k", pa.int64()), ("s", pa.string())])
+    layout = Layout(schema, (0,))
+    rows = pa.RecordBatch.from_arrays([pa.array(range(len(texts)), pa.int64()), texts], schema=schema)
+    batch = Batch.build(layout, ZSet(rows, np.ones(len(texts), np.int64)), seed=0)
+    pieces = [b if p else reread(b, layout) for b, p in zip(cut(batch, at), plain, strict=False)]
+    (run,) = sorted_runs(pieces)
+    there = np.array(data.draw(st.lists(st.integers(0, len(texts) - 1), max_size=60)), np.int64)
+    for few in (0, 2, 256):  # words that are looked up with those of the pieces beside theirs
+        with patch.object(column, "_FEW_WORDS", few):
+            assert run.take(there).rows.equals(batch.rows.take(pa.array(there)))
+
+
+def test_words_of_many_pieces_are_one_call():
+    """Of text that repeats, and holds no NULL."""
+    columns = [range(6000), ["one", "two", "three"] * 2000]
+    rows = pa.RecordBatch.from_arrays(columns, names=["k", "s"])
+    layout = Layout(rows.schema, (0,))
+    batch = Batch.build(layout, ZSet(rows, np.ones(6000, np.int64)), seed=0)
+    run = SortedRun([reread(batch.slice(i, i + 100), layout) for i in range(0, 6000, 100)])
+    with patch.object(NarrowBatch, "column_at", side_effect=AssertionError):
+        assert run.take(np.arange(6000)).column(1).equals(batch.column(1))
 
 
 @given(keys, places, st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=8))
