@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import every, positions_of, take_values
-from dbsp.circuits.columns.narrow.column import Words, numbers_at, of_numbers, text_at
+from dbsp.circuits.columns.narrow.column import Codes, Words, numbers_at, of_numbers, text_at
 from dbsp.circuits.columns.ranges import expand_ranges
 from dbsp.circuits.traces.batch import Batch
 
@@ -254,18 +254,34 @@ class Found(Batch):
 
 
 def _side_by_side(i: int, shares: Sequence[tuple[Batch, np.ndarray]]) -> list[pa.Array]:
-    """Column i at those positions, in parts, one after the other. Text whose words are few is one part: a
-    call for each batch, of which a large run has many, takes longer than its rows.
+    """Column i at those positions, in parts, one after the other. Batches that have numbers, or text of few
+    words, are one part: a call for each, of which a large run has many, takes longer than its rows.
     """
+    data_type = shares[0][0].schema.field(i).type
     parts: list[pa.Array] = []
+    numbers: list[tuple[Codes, np.ndarray]] = []
     texts: list[tuple[Words, np.ndarray]] = []
-    for batch, at in shares:
-        words = batch.words(i)
-        if words is not None and words.are_few(len(at)):
-            texts.append((words, at))
-            continue
+
+    def gather() -> None:
+        if numbers:
+            parts.append(of_numbers(numbers_at(numbers), data_type))
         if texts:
             parts.append(text_at(texts))
-            texts = []
-        parts.append(batch.column_at(i, at))
-    return [*parts, text_at(texts)] if texts else parts
+        numbers.clear()
+        texts.clear()
+
+    for batch, at in shares:
+        codes, words = batch.coded(i), batch.words(i)
+        if codes is not None:
+            if texts:
+                gather()
+            numbers.append((codes, at))
+        elif words is not None and words.are_few(len(at)):
+            if numbers:
+                gather()
+            texts.append((words, at))
+        else:
+            gather()
+            parts.append(batch.column_at(i, at))
+    gather()
+    return parts
