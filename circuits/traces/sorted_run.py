@@ -271,7 +271,8 @@ def _side_by_side(i: int, shares: Sequence[tuple[Batch, np.ndarray]]) -> list[pa
         texts.clear()
 
     for batch, at in shares:
-        codes, words = batch.coded(i), batch.words(i)
+        codes = batch.coded(i)
+        words = batch.words(i) if codes is None else None
         if codes is not None:
             if texts:
                 gather()

@@ -34,7 +34,8 @@ from dbsp.circuits.columns.arrow import (
 
 _BASE, _UNIT = b"base", b"unit"
 DECIMAL = pa.decimal128(1).id
-_FEW_WORDS = 256
+# bytes of a dictionary that are copied as fast as a call is made, and as a row is looked up
+_A_CALL, _A_ROW = 1 << 14, 32
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -87,14 +88,15 @@ def numbers_at(parts: Sequence[tuple[Codes, np.ndarray]]) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Words:
-    """Text dictionary[code], of which none is NULL."""
+    """Text dictionary[code], of which none is NULL. size: of the dictionary, in bytes."""
 
     codes: np.ndarray
     dictionary: pa.Array
+    size: int
 
     def are_few(self, rows: int) -> bool:
-        """Whether they are copied as fast as so many rows are looked up, or as a call is made."""
-        return len(self.dictionary) <= max(rows, _FEW_WORDS)
+        """Whether the dictionary is copied as fast as so many rows are looked up, or as a call is made."""
+        return self.size <= max(_A_ROW * rows, _A_CALL)
 
 
 def text_at(parts: Sequence[tuple[Words, np.ndarray]]) -> pa.Array:
@@ -161,7 +163,7 @@ class Narrow:
         """Of text of which none is NULL."""
         if self.dictionary is None or self.codes.null_count:
             return None
-        return Words(fixed_values(self.codes), self.dictionary)
+        return Words(fixed_values(self.codes), self.dictionary, self.dictionary.nbytes)
 
     def values(self) -> pa.Array:
         """All of them, as a plain column."""

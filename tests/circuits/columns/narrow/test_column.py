@@ -83,3 +83,13 @@ def test_numbers_of_several_parts_are_those_of_each(parts: list[pa.Array], rando
         pairs = [(codes, places) for (_, codes), places in zip(coded, at, strict=True)][:count]
         each = [column.at(places) for (column, _), places in zip(coded, at, strict=True)][:count]
         assert of_numbers(numbers_at(pairs), coded[0][0].type).equals(pa.concat_arrays(each))
+
+
+def test_long_words_are_looked_up_where_they_lie() -> None:
+    """To copy the dictionaries of all batches for a row of each would take what they hold."""
+    for word, few in (("x" * 10, True), ("x" * 10_000, False)):
+        column = narrowed(pa.array([f"{word}{i % 5}" for i in range(100)]))
+        assert isinstance(column, Narrow) and column.words is not None
+        assert column.words.are_few(1) == few and column.words.are_few(10_000)
+    nothing = narrowed(pa.array(["x", None] * 50))
+    assert isinstance(nothing, Narrow) and nothing.words is None
