@@ -277,7 +277,7 @@ def _side_by_side(i: int, shares: Sequence[tuple[Batch, np.ndarray]]) -> list[pa
             if texts:
                 gather()
             numbers.append((codes, at))
-        elif words is not None and words.are_few(len(at)):
+        elif words is not None and words.are_few:
             if numbers:
                 gather()
             texts.append((words, at))

@@ -34,8 +34,8 @@ from dbsp.circuits.columns.arrow import (
 
 _BASE, _UNIT = b"base", b"unit"
 DECIMAL = pa.decimal128(1).id
-# bytes of a dictionary that are copied as fast as a call is made, and as a row is looked up
-_A_CALL, _A_ROW = 1 << 14, 32
+# bytes of a dictionary that are copied as fast as a call is made
+_A_CALL = 1 << 14
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -94,9 +94,10 @@ class Words:
     dictionary: pa.Array
     size: int
 
-    def are_few(self, rows: int) -> bool:
-        """Whether the dictionary is copied as fast as so many rows are looked up, or as a call is made."""
-        return self.size <= max(_A_ROW * rows, _A_CALL)
+    @property
+    def are_few(self) -> bool:
+        """Whether the dictionary is copied as fast as a call is made."""
+        return self.size <= _A_CALL
 
 
 def text_at(parts: Sequence[tuple[Words, np.ndarray]]) -> pa.Array:

@@ -88,7 +88,7 @@ def test_text_is_found_however_its_pieces_are_stored(texts, at, plain, data):
     (run,) = sorted_runs(pieces)
     there = np.array(data.draw(st.lists(st.integers(0, len(texts) - 1), max_size=60)), np.int64)
     for few in (-1, 24, 1 << 14):  # bytes of words that are looked up with those of the pieces beside theirs
-        with patch.multiple(column, _A_CALL=few, _A_ROW=0):
+        with patch.object(column, "_A_CALL", few):
             assert run.take(there).rows.equals(batch.rows.take(pa.array(there)))
 
 
