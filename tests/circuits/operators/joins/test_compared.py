@@ -37,11 +37,12 @@ values = st.sampled_from([kind for kind in TYPES if has_order_code(kind)])
 
 def rank(value: Any) -> Any:
     """By which Python compares as SQL does: NaN is the greatest number, 0.0 and -0.0 are one."""
-    return (
-        (value == "NaN", 0 if value == "NaN" else value[0])
-        if isinstance(value, tuple) or value == "NaN"
-        else value
-    )
+    if value == "NaN":
+        return True, 0
+    if isinstance(value, tuple):
+        kind, *rest = value
+        return rest[0] if kind == "bool" else (False, kind)
+    return value
 
 
 @st.composite
