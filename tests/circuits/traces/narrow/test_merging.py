@@ -73,11 +73,11 @@ def test_parts_have_little_text_each(case: tuple[Layout, list[ZSet]], seed: int,
         cut = parts(merged)
     assert sum(map(len, cut)) == len(merged)
     if len(merged):
-        assert same(Batch.merge(layout, [reread(part, layout) for part in cut]), merged.whole)
+        assert alike(Batch.merge(layout, [reread(part, layout) for part in cut]), merged.whole)
     for part in cut:
         texts = [part.stored_column(i) for i in range(len(layout.schema))]
         sizes = [t.text_bytes() for t in texts if isinstance(t, Narrow) and t.dictionary is not None]
-        assert not sizes or sum(sizes)[:-1].sum() < limit
+        assert not sizes or sum(sizes)[1:].sum() <= limit, "one row alone may have more"
 
 
 def test_long_text_that_repeats_is_joined_by_codes(monkeypatch: pytest.MonkeyPatch) -> None:
