@@ -23,7 +23,7 @@ from dbsp.circuits.columns.arrow import (
 )
 from dbsp.circuits.columns.grouping import group_rows
 from dbsp.circuits.columns.hashing import hash_rows
-from dbsp.circuits.columns.narrow.column import Codes, Narrow, Words
+from dbsp.circuits.columns.narrow.column import Codes, Narrow
 from dbsp.circuits.traces.layout import Layout
 from dbsp.circuits.traces.zset import Grouped, ZSet
 
@@ -112,10 +112,6 @@ class Batch:
         """A column of whole numbers; None: `column_at` has to be asked."""
         values = self.plain[i]
         return Codes(values) if values is not None and values.dtype.kind == "i" else None
-
-    def words(self, i: int) -> Words | None:
-        """A column of text that has a dictionary; None: `column_at` has to be asked."""
-        return None
 
     def weights_at(self, positions: np.ndarray) -> np.ndarray:
         return np.asarray(self.weights[positions])

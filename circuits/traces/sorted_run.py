@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import every, positions_of, take_values
-from dbsp.circuits.columns.narrow.column import Codes, Words, numbers_at, of_numbers, text_at
+from dbsp.circuits.columns.narrow.column import Codes, Narrow, Words, numbers_at, of_numbers, text_at
 from dbsp.circuits.columns.ranges import expand_ranges
 from dbsp.circuits.traces.batch import Batch
 
@@ -221,15 +221,6 @@ class Found(Batch):
         if back is None and len(self._found) == 1:
             batch, at = self._found[0]
             return batch.column_at(i, at)
-        coded = []
-        for batch, at in self._found:
-            codes = batch.coded(i)
-            if codes is None:
-                break
-            coded.append((codes, at))
-        else:
-            numbers = numbers_at(coded)
-            return of_numbers(numbers if back is None else numbers[back], self.schema.field(i).type)
         parts = _side_by_side(i, self._found)
         column = parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
         return column if back is None else take_values(column, positions_of(back))
@@ -272,17 +263,19 @@ def _side_by_side(i: int, shares: Sequence[tuple[Batch, np.ndarray]]) -> list[pa
 
     for batch, at in shares:
         codes = batch.coded(i)
-        words = batch.words(i) if codes is None else None
         if codes is not None:
             if texts:
                 gather()
             numbers.append((codes, at))
-        elif words is not None and words.are_few:
+            continue
+        column = batch.stored_column(i)
+        words = column.words if isinstance(column, Narrow) else None
+        if words is None:
+            gather()
+            parts.append(batch.column_at(i, at))
+        else:
             if numbers:
                 gather()
             texts.append((words, at))
-        else:
-            gather()
-            parts.append(batch.column_at(i, at))
     gather()
     return parts

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.columns.narrow.column import Codes, Narrow, Words
+from dbsp.circuits.columns.narrow.column import Codes, Narrow
 from dbsp.circuits.traces.batch import Batch
 
 
@@ -67,9 +67,6 @@ class StoredBatch(Batch):
 
     def coded(self, i: int) -> Codes | None:
         return self._batch.coded(i)
-
-    def words(self, i: int) -> Words | None:
-        return self._batch.words(i)
 
     def weights_at(self, positions: np.ndarray) -> np.ndarray:
         return self._batch.weights_at(positions)

@@ -88,16 +88,10 @@ def numbers_at(parts: Sequence[tuple[Codes, np.ndarray]]) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Words:
-    """Text dictionary[code], of which none is NULL. size: of the dictionary, in bytes."""
+    """Text dictionary[code], of which none is NULL, and whose words are few."""
 
     codes: np.ndarray
     dictionary: pa.Array
-    size: int
-
-    @property
-    def are_few(self) -> bool:
-        """Whether the dictionary is copied as fast as a call is made."""
-        return self.size <= _A_CALL
 
 
 def text_at(parts: Sequence[tuple[Words, np.ndarray]]) -> pa.Array:
@@ -161,10 +155,10 @@ class Narrow:
 
     @cached_property
     def words(self) -> Words | None:
-        """Of text of which none is NULL."""
-        if self.dictionary is None or self.codes.null_count:
+        """Of text of which none is NULL, and whose dictionary is copied as fast as a call is made."""
+        if self.dictionary is None or self.codes.null_count or self.dictionary.nbytes > _A_CALL:
             return None
-        return Words(fixed_values(self.codes), self.dictionary, self.dictionary.nbytes)
+        return Words(fixed_values(self.codes), self.dictionary)
 
     def values(self) -> pa.Array:
         """All of them, as a plain column."""

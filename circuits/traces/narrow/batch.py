@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.arrow import fixed_values, positions_of, take_values
-from dbsp.circuits.columns.narrow.column import Codes, Narrow, Words, narrow
+from dbsp.circuits.columns.narrow.column import Codes, Narrow, narrow
 from dbsp.circuits.traces.batch import Batch, plain_values
 from dbsp.circuits.traces.layout import Layout
 
@@ -77,10 +77,6 @@ class NarrowBatch(Batch):
     def coded(self, i: int) -> Codes | None:
         column = self._columns[i + 1]
         return column.coded if isinstance(column, Narrow) else super().coded(i)
-
-    def words(self, i: int) -> Words | None:
-        column = self._columns[i + 1]
-        return column.words if isinstance(column, Narrow) else None
 
     @cached_property
     def plain(self) -> list[np.ndarray | None]:
