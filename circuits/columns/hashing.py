@@ -35,6 +35,8 @@ _NAN = np.uint64(0x7FF8000000000000)
 _FEW = 16
 # What is taken out of the buffer at a time: rounds for which no value ends need no care.
 _WORDS = 1 << 16
+# Rows that are hashed together: what their rounds read and write has to fit a core's cache.
+_ROWS = 1 << 14
 
 
 def hash_rows(columns: Sequence[pa.Array], count: int, seed: int = 0) -> Hashes:
@@ -60,10 +62,21 @@ def _begun(count: int, seed: int) -> Hashes:
 def _add(hashes: Hashes, columns: Sequence[pa.Array]) -> Hashes:
     """The columns' values, in place."""
     for column in columns:
-        hashes *= _MULTIPLIER
-        hashes ^= _words(column)
-        _mix(hashes)
+        words = _words(column)
+        if len(hashes) <= _ROWS:  # slices of few take longer than their words
+            _add_words(hashes, words)
+            continue
+        for first in range(0, len(hashes), _ROWS):
+            some = slice(first, first + _ROWS)
+            _add_words(hashes[some], words[some])
     return hashes
+
+
+def _add_words(hashes: Hashes, words: np.ndarray) -> None:
+    """In place."""
+    hashes *= _MULTIPLIER
+    hashes ^= words
+    _mix(hashes)
 
 
 def _finished(hashes: Hashes, seed: int) -> Hashes:
@@ -124,51 +137,60 @@ def _valid_words(array: pa.Array) -> Hashes:
 
 
 def _hash_bytes(array: pa.Array) -> Hashes:
-    """Eight bytes a round, over the values that still have bytes; the last few of a column one by one."""
+    """Eight bytes a round."""
     starts, lengths, data = byte_ranges(array)
     hashes = lengths.astype(np.uint64)
-    if not len(lengths) or not (longest := int(lengths.max())):
+    if not len(data):
         return hashes
     # unaligned 64-bit reads at any byte; the padding keeps the last one inside the buffer
-    padded = np.zeros(len(data) + 8, dtype=np.uint8)
+    padded = np.empty(len(data) + 8, dtype=np.uint8)
     padded[: len(data)] = data
+    padded[len(data) :] = 0
     words = np.ndarray(shape=(len(data) + 1,), strides=(1,), dtype=np.uint64, buffer=padded)
-    # all values take part in a round until some have ended, then only those left
-    active: np.ndarray | None = None
-    offset = 0
-    while offset < longest:
-        left = (lengths if active is None else lengths[active]) - offset
-        if offset and np.count_nonzero(left > 0) < len(left):
-            alive = np.flatnonzero(left > 0)
-            active, left = alive if active is None else active[alive], left[alive]
-        if len(left) <= _FEW:
-            for one in range(len(left)) if active is None else active.tolist():
-                unread = data[starts[one] + offset : starts[one] + lengths[one]]
-                hashes[one] = _hash_one(int(hashes[one]), unread)
-            break
-        position = (starts if active is None else starts[active]) + offset
-        whole = min(int(left.min()) // 8, max(1, _WORDS // len(left)))
-        if whole:
-            parts = words[position + 8 * np.arange(whole)[:, None]]
-            offset += 8 * whole
-        else:
-            parts = _ends(words[np.minimum(position, len(data))], left)[None]
-            offset += 8
-        mixed = hashes if active is None else hashes[active]
-        for part in parts:
-            mixed *= _MULTIPLIER
-            mixed ^= part
-            _mix(mixed)
-        if active is not None:
-            hashes[active] = mixed
+    for first in range(0, len(hashes), _ROWS):
+        some = slice(first, first + _ROWS)
+        _add_bytes(hashes[some], starts[some], lengths[some], words, data)
     return hashes
 
 
+def _add_bytes(
+    hashes: Hashes, starts: np.ndarray, left: np.ndarray, words: np.ndarray, data: np.ndarray
+) -> None:
+    """The `left` bytes from `starts` of each value, in place; those of the last few values one by one.
+
+    words: the eight bytes from each of data's.
+    """
+    # all values take part in a round until some have ended, then only those left, in `mixed`
+    active: np.ndarray | None = None
+    mixed = hashes
+    while True:
+        if np.count_nonzero(left > 0) < len(left):
+            (alive,) = (left > 0).nonzero()
+            if active is not None:
+                hashes[active] = mixed
+            active = alive if active is None else active[alive]
+            starts, left, mixed = starts[alive], left[alive], hashes[active]
+        if len(left) <= _FEW:
+            break
+        whole = min(int(left.min()) // 8, max(1, _WORDS // len(left)))
+        if whole:
+            parts = words[starts + 8 * np.arange(whole)[:, None]]
+        else:
+            parts = _ends(words[starts], left)[None]
+        for part in parts:
+            _add_words(mixed, part)
+        read = 8 * len(parts)
+        starts, left = starts + read, left - read
+    for i, (start, length) in enumerate(zip(starts.tolist(), left.tolist(), strict=True)):
+        mixed[i] = _hash_one(int(mixed[i]), data[start : start + length])
+    if active is not None:
+        hashes[active] = mixed
+
+
 def _ends(words: np.ndarray, left: np.ndarray) -> np.ndarray:
-    """The words without what lies beyond the ends of their values, `left` bytes from their starts."""
-    short = np.clip(8 - left, 0, 8)
-    # 64-bit shifts by 64 are undefined: an empty tail is masked apart
-    return np.where(short == 8, np.uint64(0), words << (short % 8 * 8).astype(np.uint64))
+    """The words without what lies beyond the ends of their values, `left` bytes from their starts: some."""
+    short = 8 - np.minimum(left, 8)
+    return np.asarray(words << (8 * short).view(np.uint64))
 
 
 def _hash_one(mixed: int, data: np.ndarray) -> int:

@@ -26,4 +26,4 @@ def sort_rows(delta: ZSet, order: Sequence[SortOrder] = ()) -> ZSet:
         for key in sort_keys(evaluate(by.expression, delta.rows), by.descending, by.nulls_last)
     ]
     keys += [key for column in delta.rows.columns for key in sort_keys(column, exact=True)]
-    return delta.take(sort_words(pack([*keys, delta.weights]), len(delta)))
+    return delta.take(sort_words(pack([*keys, delta.weights]), len(delta))[0])

@@ -18,7 +18,7 @@ import pyarrow as pa
 from dbsp.circuits.columns.arrow import every, int64_array, validity
 from dbsp.circuits.columns.equality import equal_rows
 from dbsp.circuits.columns.ranges import expand_ranges
-from dbsp.circuits.columns.sorting import comparable
+from dbsp.circuits.columns.sorting import comparable, pack, sort_words
 from dbsp.circuits.traces.layout import LOW, of_placement
 from dbsp.circuits.traces.sorted_run import Found, Shares
 from dbsp.circuits.traces.trace import Integral, as_runs
@@ -148,12 +148,10 @@ def _decided(fetched: _Fetched, count: int, asked: np.ndarray) -> tuple[np.ndarr
     if not len(fetched.owner):
         return found, fetched.values
     rank = comparable(fetched.values)
-    by = np.lexsort((rank, fetched.owner))
-    owner, rank, weight = fetched.owner[by], rank[by], fetched.weights[by]
-    opens = np.ones(len(by), dtype=np.bool_)
-    opens[1:] = (owner[1:] != owner[:-1]) | (rank[1:] != rank[:-1])
+    by, opens = sort_words(pack([fetched.owner, rank]), len(rank))
     (starts,) = opens.nonzero()
-    owner, first = owner[starts], by[starts]
+    weight, first = fetched.weights[by], by[starts]
+    owner = fetched.owner[first]
     totals = (
         np.add.reduceat(np.where(fetched.new[by], 0, weight), starts),
         np.add.reduceat(weight, starts),

@@ -204,7 +204,7 @@ class OrderIndexes:
 
 
 def _sorted(rows: pa.RecordBatch, order: Order) -> np.ndarray:
-    return sort_words(pack(_keys(rows, order, rows=True)), rows.num_rows)
+    return sort_words(pack(_keys(rows, order, rows=True)), rows.num_rows)[0]
 
 
 def _keys(batch: pa.RecordBatch, order: Order, rows: bool) -> list[np.ndarray]:

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from dbsp.circuits.columns import hashing
 from dbsp.circuits.columns.hashing import byte_ranges, hash_rows
 from dbsp.circuits.columns.sorting import compare, ranks
 from dbsp.circuits.expressions.vectors.cursor import Cursor
@@ -45,6 +46,17 @@ def test_hashes_of_strings_are_as_defined(rows: int, longest: int) -> None:
         values = [None if drawn.random() < 0.1 else drawn.randbytes(length) for length in lengths]
         array = pa.array([b"before", *values], pa.binary())[1:]
         assert hash_rows([array], rows, 7).tolist() == [as_defined(value, 7) for value in values]
+
+
+@pytest.mark.parametrize("together", [1, 3, 17, 64])
+def test_many_rows_are_hashed_some_after_the_other(together: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = random.Random(together)
+    values = [drawn.choice([None, b"", drawn.randbytes(drawn.randint(0, 30))]) for _ in range(200)]
+    columns = [pa.array(values, pa.binary()), pa.array([None, *range(199)], pa.int64())]
+    at_once = hash_rows(columns, 200, 7)
+    monkeypatch.setattr(hashing, "_ROWS", together)
+    assert hash_rows(columns, 200, 7).tolist() == at_once.tolist()
+    assert hash_rows(columns[:1], 200, 7).tolist() == [as_defined(value, 7) for value in values]
 
 
 def test_hashes_are_those_of_state_that_is_there() -> None:

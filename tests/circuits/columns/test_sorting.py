@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +13,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.circuits.columns.sorting import SortKey, dense_ranks, exact_ranks, ranks, sort_keys, sort_rows
+from dbsp.circuits.columns import sorting
+from dbsp.circuits.columns.sorting import (
+    SortKey,
+    dense_ranks,
+    exact_ranks,
+    ranks,
+    sort_keys,
+    sort_rows,
+    sort_words,
+)
 from dbsp.circuits.columns.sorting import compare as compare_arrays
 from dbsp.testing.bags import identity
 from tests.generators.columns.zsets import TYPES, VALUES, Row, array_of, rows_of, schema_of, schemas
@@ -72,12 +82,29 @@ def listed(draw: st.DrawFn) -> Any:
     return schema, rows, tuple(order), groups, draw(st.integers(0, 2))
 
 
-@given(listed())
-def test_rows_by_group_list_and_row(case: Any) -> None:
+WORDS = st.integers(0, 3) | st.integers(0, 2**64 - 1)
+
+
+@given(st.lists(st.tuples(WORDS, WORDS, WORDS), max_size=30), st.integers(1, 3), st.booleans())
+def test_words_are_sorted_by_the_first_and_what_ties_by_the_next(
+    rows: list[tuple[int, ...]], width: int, few: bool
+) -> None:
+    words = [np.array([row[i] for row in rows], np.uint64) for i in range(width)]
+    with patch.object(sorting, "_FEW", 256 if few else 0):
+        order, opens = sort_words(words, len(rows))
+    assert sorted(order.tolist()) == list(range(len(rows)))
+    found = [rows[at][:width] for at in order.tolist()]
+    assert found == sorted(found)
+    assert opens.tolist() == [at == 0 or found[at] != found[at - 1] for at in range(len(found))]
+
+
+@given(listed(), st.booleans())
+def test_rows_by_group_list_and_row(case: Any, few: bool) -> None:
     schema, rows, order, groups, ragged = case
     columns = [array_of([row[i] for row in rows], f.type, ragged) for i, f in enumerate(schema)]
     batch = pa.RecordBatch.from_arrays(columns, schema=schema)
-    positions, peers = sort_rows(batch, np.array(groups, np.int64), order)
+    with patch.object(sorting, "_FEW", 256 if few else 0):
+        positions, peers = sort_rows(batch, np.array(groups, np.int64), order)
     assert sorted(positions.tolist()) == list(range(len(rows)))
     found = [(groups[i], rows[i]) for i in positions]
 
