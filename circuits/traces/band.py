@@ -12,6 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +20,7 @@ import pyarrow as pa
 from dbsp.circuits.columns.arrow import validity
 from dbsp.circuits.columns.order_codes import order_code
 from dbsp.circuits.errors import EvaluationError
-from dbsp.circuits.expressions.nodes import Expression
+from dbsp.circuits.expressions.nodes import Expression, columns_of
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.circuits.traces.batch import Batch
 from dbsp.circuits.traces.layout import LOW, of_placement, placements, with_low
@@ -56,6 +57,14 @@ class Band(ABC):
     @abstractmethod
     def asked(self, batch: Batch) -> Asked:
         """What the rows of a batch of the other side can meet."""
+
+    def asking(self, batch: Batch) -> pa.RecordBatch:
+        """The batch's rows, as far as the bounds read them."""
+        return batch.rows_of(self._read)
+
+    @cached_property
+    def _read(self) -> frozenset[int]:
+        return frozenset(i for bound in self.bounds for i in columns_of(bound))
 
 
 def asked(batch: Batch, band: Band | None) -> Asked:
@@ -111,8 +120,9 @@ class ValueBand(Band):
         return all(bound.type == data_type for bound in self.bounds)
 
     def asked(self, batch: Batch) -> Asked:
-        low, below = _codes(self.lower, batch.rows, np.maximum, np.uint64(0))
-        high, above = _codes(self.upper, batch.rows, np.minimum, LOW)
+        rows = self.asking(batch)
+        low, below = _codes(self.lower, rows, np.maximum, np.uint64(0))
+        high, above = _codes(self.upper, rows, np.minimum, LOW)
         some = below & above & (low <= high)
         least, greatest = with_low(batch.keys, low), with_low(batch.keys, high)
         return Spans(batch, np.where(some, least, np.uint64(1)), np.where(some, greatest, np.uint64(0)))

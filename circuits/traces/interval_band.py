@@ -52,8 +52,9 @@ class IntervalBand(Band):
         return bool(data_type == INTERVAL_CODE)
 
     def asked(self, batch: Batch) -> Asked:
-        least, known = _bound(self.least, batch.rows, np.maximum)
-        most, too = _bound(self.most, batch.rows, np.minimum)
+        rows = self.asking(batch)
+        least, known = _bound(self.least, rows, np.maximum)
+        most, too = _bound(self.most, rows, np.minimum)
         return _Intervals(batch, least, most, np.flatnonzero(known & too))
 
 

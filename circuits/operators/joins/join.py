@@ -136,8 +136,7 @@ class Join(Reader):
                     yield owner[i if order is None else i[order]], shares
                 continue
             for batch in run.batches:
-                asking = batch if theirs is None else batch.whole
-                owner, start, stop = asked(asking, theirs).matches(own)
+                owner, start, stop = asked(batch, theirs).matches(own)
                 for i, j in expand_in_blocks(start, stop, PAIRS):
                     yield j, [(batch, owner[i])]
 
