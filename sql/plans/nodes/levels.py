@@ -9,7 +9,7 @@ from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.sql.plans.calls import Change
 from dbsp.sql.plans.legal import check_types
 from dbsp.sql.plans.nodes.leaves import LEVEL
-from dbsp.sql.plans.nodes.project import narrowed
+from dbsp.sql.plans.nodes.project import exactly
 from dbsp.sql.plans.nodes.sets import all_of
 from dbsp.sql.plans.plan import Plan, Position
 from dbsp.sql.plans.schemas import Key, Schema
@@ -70,8 +70,8 @@ class Levels(Plan):
     def pruned(self, needed: Set[int]) -> tuple[Plan, Position]:
         """All columns: the recursive term may read what nobody else does."""
         everything = all_of(self.schema)
-        anchor, position = narrowed(self.anchor, everything)
-        return replace(self, anchor=anchor, term=narrowed(self.term, everything)[0]), position
+        anchor, term = (exactly(side, everything) for side in (self.anchor, self.term))
+        return replace(self, anchor=anchor, term=term), {i: i for i in everything}
 
     @property
     def cost(self) -> str:

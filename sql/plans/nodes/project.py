@@ -70,13 +70,23 @@ class Project(OneInput):
         return replace(self, schema=named_columns(self.expressions, self.schema, self.input.schema))
 
     def pruned(self, needed: Set[int]) -> tuple[Plan, Position]:
-        """need(π[e…](a)) = columns of the kept e"""
-        kept = sorted(needed)
+        """need(π[e…](a)) = columns of the kept e
+
+        Of a column that is there twice, as one that Catalyst orders by beside its alias, one is kept.
+        """
+        first = {self._copied(i): i for i in sorted(needed, reverse=True)}
+        kept = sorted(first.values())
         expressions = [self.expressions[i] for i in kept]
         below, moved = self.input.pruned(columns_in(expressions) or {0})
         schema = tuple(self.schema[i] for i in kept)
         narrower = Project(below, tuple(remap(e, moved) for e in expressions), schema)
-        return narrower, {old: new for new, old in enumerate(kept)}
+        place = {old: new for new, old in enumerate(kept)}
+        return narrower, {i: place[first[self._copied(i)]] for i in needed}
+
+    def _copied(self, i: int) -> object:
+        """The same of columns that are copies of one."""
+        expression = self.expressions[i]
+        return (expression, self.schema[i].nullable) if isinstance(expression, Column) else i
 
     @property
     def cost(self) -> str:
@@ -125,11 +135,19 @@ def selected(plan: Plan, columns: Sequence[int], schema: Schema | None = None) -
 
 
 def narrowed(plan: Plan, needed: Set[int]) -> tuple[Plan, Position]:
-    """Exactly the needed columns, in their order; one where none is needed, as rows have to be somewhere."""
+    """No more than the needed columns, in their order, of copies the first; one where none is needed, as rows
+    have to be somewhere.
+    """
     needed = needed or {0}
     pruned, position = plan.pruned(needed)
-    kept = sorted(needed)
-    return selected(pruned, [position[i] for i in kept]), {old: new for new, old in enumerate(kept)}
+    place = {at: new for new, at in enumerate(dict.fromkeys(position[i] for i in sorted(needed)))}
+    return selected(pruned, [*place]), {i: place[position[i]] for i in needed}
+
+
+def exactly(plan: Plan, needed: Set[int]) -> Plan:
+    """The needed columns, in their order, copies too."""
+    pruned, position = plan.pruned(needed)
+    return selected(pruned, [position[i] for i in sorted(needed)])
 
 
 def named_columns(columns: Sequence[Expression | AggregateCall], schema: Schema, below: Schema) -> Schema:

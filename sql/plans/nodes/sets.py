@@ -10,7 +10,7 @@ from dbsp.circuits.progress.bounds import union
 from dbsp.sql.plans.calls import Change
 from dbsp.sql.plans.families import OneInput, TwoInputs
 from dbsp.sql.plans.legal import check_types
-from dbsp.sql.plans.nodes.project import narrowed
+from dbsp.sql.plans.nodes.project import exactly, narrowed
 from dbsp.sql.plans.plan import Plan, Position
 from dbsp.sql.plans.schemas import Key, Schema
 
@@ -108,7 +108,7 @@ class Union(Plan):
     def pruned(self, needed: Set[int]) -> tuple[Plan, Position]:
         """need(a ∪ b) = need, in each"""
         kept = sorted(needed)
-        parts = tuple(narrowed(part, needed)[0] for part in self.parts)
+        parts = tuple(exactly(part, needed) for part in self.parts)
         narrower = Union(parts, tuple(self.schema[i] for i in kept))
         return narrower, {old: new for new, old in enumerate(kept)}
 
@@ -169,7 +169,7 @@ class SetOperation(TwoInputs):
     def pruned(self, needed: Set[int]) -> tuple[Plan, Position]:
         """need(a ∩ b) = need(a − b) = all"""
         everything = all_of(self.schema)
-        left, right = (narrowed(side, everything)[0] for side in self.inputs)
+        left, right = (exactly(side, everything) for side in self.inputs)
         return replace(self, left=left, right=right), {i: i for i in everything}
 
     @property

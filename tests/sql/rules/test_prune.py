@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dbsp.sql.plans.calls import AggregateCall
-from dbsp.sql.plans.nodes import Aggregate, Distinct, Filter, Join, Project, SetOperation, Union
+from dbsp.sql.plans.calls import AggregateCall, SortOrder, WindowCall
+from dbsp.sql.plans.nodes import Aggregate, Distinct, Filter, Join, Project, SetOperation, Top, Union, Window
 from dbsp.sql.plans.nodes.join import join_schema
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.verify import verify
@@ -77,3 +77,53 @@ def test_rows_stay_the_same(kind: str) -> None:
     plan = project(Distinct(project(join, column(2), column(1))), column(1))
     assert prune(plan).schema == plan.schema
     assert_same_rows(plan, prune(plan))
+
+
+# a column that is there twice, and others that are each there once
+COPIED = project(T, column(0), column(1), column(1), column(3))
+EACH = project(U, column(0), column(1), column(2), column(3))
+BY_COPY = (SortOrder(column(2)), SortOrder(column(0)), SortOrder(column(3)))
+FIRST = Top(COPIED, (column(1),), BY_COPY, "row_number", 1, False, COPIED.schema)
+KEYS = (column(1), column(2)), (column(0), column(1)), (False, False)
+OVER_COPIES: dict[str, Plan] = {
+    "top": FIRST,
+    "window": Window(
+        COPIED,
+        (column(1),),
+        (WindowCall("sum", (column(3),), INT, True, BY_COPY[:1]),),
+        (*COPIED.schema, *schema("e")),
+    ),
+    "aggregate": Aggregate(
+        COPIED,
+        (column(1), column(2)),
+        (AggregateCall("sum", (column(2),), INT, True),),
+        schema("a", "b", "c"),
+    ),
+    "filter": Filter(COPIED, positive(2)),
+    "distinct": Distinct(COPIED),
+    "union": Union((COPIED, EACH), COPIED.schema),
+    "except": SetOperation(COPIED, EACH, "except all", COPIED.schema),
+    "left join": Join(COPIED, EACH, "left", *KEYS, None, join_schema("left", COPIED.schema, EACH.schema)),
+    "full join": Join(EACH, COPIED, "full", *KEYS, None, join_schema("full", EACH.schema, COPIED.schema)),
+    "semi-join": Join(COPIED, EACH, "semi", *KEYS, None, join_schema("semi", COPIED.schema, EACH.schema)),
+}
+
+
+def test_of_a_column_that_is_there_twice_one_is_kept() -> None:
+    plan = prune(FIRST)
+    verify(plan)
+    assert isinstance(plan, Project)
+    assert plan.schema == FIRST.schema
+    assert plan.expressions == (column(0), column(1), column(1), column(2))
+    assert isinstance(plan.input, Top)
+    assert (width(plan.input), plan.input.order[0]) == (3, SortOrder(column(1)))
+
+
+@pytest.mark.parametrize("over", OVER_COPIES)
+def test_rows_over_copies_stay_the_same(over: str) -> None:
+    plan = OVER_COPIES[over]
+    for whole in (plan, Distinct(plan), project(plan, column(2)), project(plan, column(2), column(1))):
+        pruned = prune(whole)
+        verify(pruned)
+        assert pruned.schema == whole.schema
+        assert_same_rows(whole, pruned)
