@@ -19,10 +19,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from dbsp.circuits.columns.arrow import child_arrays, decimal_words, fixed_values, int64_array, validity
+from dbsp.circuits.columns.arrow import (
+    child_arrays,
+    decimal_words,
+    fixed_values,
+    int64_array,
+    positions_of,
+    take_values,
+    validity,
+)
 from dbsp.circuits.columns.hashing import list_ranges
 from dbsp.circuits.columns.order_codes import has_order_bits, order_bits
 from dbsp.circuits.columns.ranges import expand_lengths, expand_ranges
+from dbsp.circuits.columns.stacked import Stacked
 
 Words = list[np.ndarray]
 
@@ -39,7 +48,7 @@ class SortKey:
     nulls_last: bool = False
 
 
-def keys_of(rows: pa.RecordBatch, order: Sequence[SortKey]) -> list[np.ndarray]:
+def keys_of(rows: pa.RecordBatch | Stacked, order: Sequence[SortKey]) -> list[np.ndarray]:
     """The keys of an ORDER BY list, most significant first."""
     return [
         key for item in order for key in sort_keys(rows.column(item.column), item.descending, item.nulls_last)
@@ -188,7 +197,7 @@ def _compare_lists(left: pa.Array, right: pa.Array) -> np.ndarray:
 
 
 def sort_rows(
-    rows: pa.RecordBatch, groups: np.ndarray, order: Sequence[SortKey]
+    rows: pa.RecordBatch | Stacked, groups: np.ndarray, order: Sequence[SortKey]
 ) -> tuple[np.ndarray, np.ndarray]:
     """(positions int64[n], peers int64[n]): the rows by group, then by the list, then by the whole row.
 
@@ -206,22 +215,27 @@ def sort_rows(
 
 
 def _settled(
-    rows: pa.RecordBatch, by: np.ndarray, opens: np.ndarray, order: Sequence[SortKey], exact: bool
+    rows: pa.RecordBatch | Stacked, by: np.ndarray, opens: np.ndarray, order: Sequence[SortKey], exact: bool
 ) -> np.ndarray:
     """Sort `by` in place where it ties, by further keys; returns what then opens a run."""
     places = _tied(opens)
     if not order or not len(places):
         return opens
-    alike = int64_array(by[places])
     keys = [
         key
         for item in order
-        for key in sort_keys(rows.column(item.column).take(alike), item.descending, item.nulls_last, exact)
+        for key in sort_keys(_at(rows, item.column, by[places]), item.descending, item.nulls_last, exact)
     ]
     words = pack([np.cumsum(opens)[places], *keys])
     within, opens[places] = sort_words(words, len(places))
     by[places] = by[places][within]
     return opens
+
+
+def _at(rows: pa.RecordBatch | Stacked, i: int, positions: np.ndarray) -> pa.Array:
+    if isinstance(rows, Stacked):
+        return rows.at(i, positions)
+    return take_values(rows.column(i), positions_of(positions))
 
 
 def _value_keys(array: pa.Array, exact: bool) -> list[np.ndarray]:

@@ -93,13 +93,17 @@ class Sessions(Keeper):
         kind, places = self.output.field(self.start).type, (groups.hashes & HIGH)[groups.owner]
         first, last = (places | order_code(from_fixed_values(edge, kind)) for edge in (start, end))
         found = nearby(stored.before, groups, self.partition, Near(first, last, groups.owner, 1, 0))
-        return None if found is None else each_once(stored.layout, found.rows)
+        if found is None:
+            return None
+        owner, held = each_once(stored.layout, found.rows)
+        return owner, held.zset
 
     def _within(
         self, stored: Integral, groups: Groups, start: np.ndarray, end: np.ndarray
     ) -> tuple[np.ndarray, ZSet]:
         """(group, row) of the sessions that touch what all of a group's intervals span."""
-        owner, held = held_rows(stored, groups, self.partition)
+        owner, rows = held_rows(stored, groups, self.partition)
+        held = rows.zset
         first, last = (fixed_values(column) for column in held.rows.columns[-2:])
         least, greatest = groups.total(start, np.minimum), groups.total(end, np.maximum)
         touched = np.flatnonzero((last >= least[owner]) & (first <= greatest[owner]))

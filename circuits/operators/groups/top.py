@@ -19,6 +19,7 @@ import pyarrow as pa
 from dbsp.circuits.columns.arrow import concat, fixed_values, take
 from dbsp.circuits.columns.groups import groups_of
 from dbsp.circuits.columns.sorting import SortKey, sort_rows
+from dbsp.circuits.columns.stacked import Stacked
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.operators.families import Keeper, Reader
@@ -39,7 +40,7 @@ from dbsp.circuits.operators.operator import Context, Node, Placement, Value, de
 from dbsp.circuits.operators.shown import listed, ordered
 from dbsp.circuits.progress.bounds import Lines, of_partition
 from dbsp.circuits.progress.limits import Limits, of_columns
-from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.batch import Batch, consolidated
 from dbsp.circuits.traces.layout import Layout, of_placement
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral
@@ -194,24 +195,31 @@ class TopOfAppends(Keeper):
         reached = Integral(layout, before, Batch.empty(layout))
         owner, kept = held_rows(reached, groups, self.partition)
         # new rows cancel none: equal ones need not be found, they are copies, side by side once sorted
-        new, held = len(delta), kept.rows.columns
-        columns = held[: len(delta.schema)]
-        listed = concat(delta.schema, [delta.rows, pa.RecordBatch.from_arrays(columns, schema=delta.schema)])
+        new, was = len(delta), kept.rows.select(list(range(len(delta.schema))))
         group = np.concatenate([groups.owner, owner])
         copies = np.concatenate([delta.weights, kept.weights])
-        by, peers = sort_rows(listed, group, self.order)
+        by, peers = sort_rows(Stacked(delta.schema, [delta.rows, was]), group, self.order)
         row, ranks = _ranked(by, group[by], peers, copies[by], self.ranking)
         first = np.flatnonzero(ranks <= self.size)
         row, ranks = row[first], ranks[first]
         stays = row >= new
         if self.ranked:
-            stays &= ranks == np.concatenate([np.zeros(new, np.int32), fixed_values(held[-1])])[row]
-        come, left = ~stays, np.bincount(row[stays], minlength=len(copies))[new:]
+            ranked = fixed_values(kept.rows.column(len(delta.schema)))
+            stays &= ranks == np.concatenate([np.zeros(new, np.int32), ranked])[row]
+        left = np.bincount(row[stays], minlength=len(copies))[new:]
         gone = np.flatnonzero(left != kept.weights)
-        coming = self._rows(layout.schema, take(listed, row[come]), ranks[come])
+        came, moved = ~stays & (row < new), ~stays & (row >= new)  # within its partition
+        coming = concat(
+            layout.schema,
+            [
+                self._rows(layout.schema, take(rows, at), ranks[those])
+                for rows, at, those in ((delta.rows, row[came], came), (was, row[moved] - new, moved))
+            ],
+        )
+        keys = np.concatenate([layout.sort_keys(coming, context.seed), kept.keys[gone]])
         rows = concat(layout.schema, [coming, take(kept.rows, gone)])
         weights = np.concatenate([np.ones(len(coming), np.int64), (left - kept.weights)[gone]])
-        return Integral(layout, before, Batch.build(layout, ZSet(rows, weights), context.seed))
+        return Integral(layout, before, consolidated(layout, keys, rows, weights, presorted=False))
 
     def _rows(self, schema: pa.Schema, rows: pa.RecordBatch, ranks: np.ndarray) -> pa.RecordBatch:
         columns = [*rows.columns, *([pa.array(ranks.astype(np.int32))] if self.ranked else [])]

@@ -67,8 +67,8 @@ def touched_groups(
     return list_rows(integral.layout, groups.keys, len(groups.first), before, changes, order, seed)
 
 
-def held_rows(integral: Integral, groups: Groups, partition: tuple[int, ...]) -> tuple[np.ndarray, ZSet]:
-    """(group of each row, the rows of the groups that a trace holds now, each once)."""
+def held_rows(integral: Integral, groups: Groups, partition: tuple[int, ...]) -> tuple[np.ndarray, Batch]:
+    """(group of each row, the rows of the groups that a trace holds now, each once, in any order)."""
     found = [
         (owner, batch.take(there))
         for owner, batch, there in integral.find(groups.keys, groups.hashes, partition, whole_key=False)
@@ -76,17 +76,23 @@ def held_rows(integral: Integral, groups: Groups, partition: tuple[int, ...]) ->
     return each_once(integral.layout, found)
 
 
-def each_once(layout: Layout, found: list[Owned]) -> tuple[np.ndarray, ZSet]:
-    """(group of each row, the rows of a trace by their groups, each once)."""
+def each_once(layout: Layout, found: list[Owned]) -> tuple[np.ndarray, Batch]:
+    """(group of each row, the rows of a trace by their groups, each once, in any order)."""
     if not found:
-        return np.zeros(0, dtype=np.int64), ZSet.empty(layout.schema)
+        return np.zeros(0, dtype=np.int64), Batch.empty(layout)
+    owner, keys, weights = (
+        np.concatenate(parts)
+        for parts in zip(*((owner, batch.keys, batch.weights) for owner, batch in found), strict=True)
+    )
     rows = concat(layout.schema, [batch.rows for _, batch in found])
-    order, starts = group_rows(rows.columns, np.concatenate([batch.keys for _, batch in found]))
-    weights = np.concatenate([batch.weights for _, batch in found])[order]
-    totals = np.add.reduceat(weights, starts) if len(order) else weights
-    there = np.flatnonzero(totals)
-    at = order[starts[there]]
-    return np.concatenate([owner for owner, _ in found])[at], ZSet(take(rows, at), totals[there])
+    order, starts = group_rows(rows.columns, keys)
+    if len(starts) < len(order):
+        weights = np.add.reduceat(weights[order], starts)
+        first = order[starts]
+        (there,) = weights.nonzero()
+        at = first[there]
+        return owner[at], Batch(keys[at], take(rows, at), weights[there])
+    return owner, Batch(keys, rows, weights)
 
 
 def list_rows(
