@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import ClassVar
 
+import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.expressions.monotone import Bounds
@@ -202,6 +203,10 @@ class Operator(ABC):
         why: in words, where they are none. width: of the output. None: no columns tell its rows apart.
         """
         return (tuple(range(width)), "being one row") if width else None
+
+    def reduced(self, delta: ZSet, rows: np.ndarray, seed: int) -> ZSet | None:
+        """What it has to know of some rows of its input's delta, whatever the others are; None: all."""
+        return None
 
     def own_bound(self) -> str | None:
         """What takes rows out of its own trace again, in words; None: the trace holds what it puts out."""

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.expressions.monotone import Bounds
@@ -60,6 +61,12 @@ class Integrate(Unchanged, Keeper):
         self, context: Context, layout: Layout, before: tuple[SortedRun, ...], *inputs: Value
     ) -> Integral:
         return Integral(layout, before, Batch.build(layout, delta_of(inputs[0]), context.seed))
+
+    def reduced(self, delta: ZSet, rows: np.ndarray, seed: int) -> ZSet | None:
+        """Equal rows as one, where all rows of a place are equal."""
+        if {*self.placed_by} < {*range(len(delta.schema))}:
+            return None
+        return delta.take(rows).consolidate(seed)
 
     @property
     def cost(self) -> str:

@@ -16,6 +16,7 @@ from dbsp.circuits.columns.arrow import concat
 from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.operators.operator import Value, delta_of
 from dbsp.circuits.operators.streams import Broadcast, Exchange, Remembered
+from dbsp.circuits.steps.heavy import without_heavy
 from dbsp.circuits.traces.batch import Batch
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral
@@ -54,7 +55,7 @@ def send(
     for i, node in enumerate(circuit.nodes):
         if isinstance(node.operator, Exchange) and node.level == level and i not in values:
             delta = delta_of(values[node.inputs[0]])
-            yield from ((i, *part) for part in _scattered(delta, node.operator, circuit.seed, partitions))
+            yield from ((i, *part) for part in _scattered(circuit, i, node.operator, delta, partitions))
         elif i in values and _is_read_in_place(circuit, i, level):
             message = _message(i, values[i])
             if message is not None:
@@ -76,7 +77,9 @@ def _message(i: int, value: Value) -> bytes | None:
     return batch.serialize().to_pybytes() if batch.num_rows else None
 
 
-def _scattered(delta: ZSet, exchange: Exchange, seed: int, partitions: int) -> Iterator[tuple[int, bytes]]:
+def _scattered(
+    circuit: Circuit, i: int, exchange: Exchange, delta: ZSet, partitions: int
+) -> Iterator[tuple[int, bytes]]:
     """(partition, message) of the rows that belong to each partition."""
     if not len(delta):
         return
@@ -84,7 +87,10 @@ def _scattered(delta: ZSet, exchange: Exchange, seed: int, partitions: int) -> I
         message = delta.to_batch().serialize().to_pybytes()
         yield from ((p, message) for p in range(partitions))
         return
-    hashes = hash_rows([delta.rows.column(c) for c in exchange.columns], len(delta), seed)
+    hashes = _placed(delta, exchange, circuit.seed)
+    needed = without_heavy(circuit, i, delta, hashes)
+    if needed is not delta:
+        delta, hashes = needed, _placed(needed, exchange, circuit.seed)
     # a 32-bit half times the partitions, without overflow; 16 bits sort in linear time
     to = ((hashes >> np.uint64(32)) * np.uint64(partitions) >> np.uint64(32)).astype(np.uint16)
     order = np.argsort(to, kind="stable")
@@ -92,6 +98,10 @@ def _scattered(delta: ZSet, exchange: Exchange, seed: int, partitions: int) -> I
     for p in range(partitions):
         if ends[p] < ends[p + 1]:
             yield p, delta.take(order[ends[p] : ends[p + 1]]).to_batch().serialize().to_pybytes()
+
+
+def _placed(delta: ZSet, exchange: Exchange, seed: int) -> np.ndarray:
+    return hash_rows([delta.column(c) for c in exchange.columns], len(delta), seed)
 
 
 def _wire_schema(circuit: Circuit, i: int) -> pa.Schema:

@@ -19,7 +19,10 @@ from typing import Any, Protocol
 import pyarrow as pa
 import pytest
 
+import dbsp.circuits.columns.hashing
 import dbsp.circuits.columns.narrow.joining
+import dbsp.circuits.columns.sorting
+import dbsp.circuits.steps.heavy
 import dbsp.circuits.steps.writing
 import dbsp.circuits.traces.layout
 import dbsp.circuits.traces.narrow.merging
@@ -59,7 +62,7 @@ class Way:
 
     reopened: the pipeline is closed and opened again before every step. piecemeal: merges of a few rows are
     done in pieces, over several steps, and some of them ahead in a thread, as large ones are; a few letters
-    are long text, and a few keys many.
+    are long text, and a few keys or rows many.
     """
 
     runner: str = "inline"
@@ -119,6 +122,10 @@ class Running:
             self._patch.setattr(dbsp.circuits.columns.narrow.joining, "_PLAIN_BYTES", 4)
             self._patch.setattr(dbsp.circuits.traces.layout, "_FEW", 0)
             self._patch.setattr(dbsp.circuits.steps.writing, "_LARGE", 1)
+            self._patch.setattr(dbsp.circuits.steps.heavy, "_FEW", 0)
+            self._patch.setattr(dbsp.circuits.steps.heavy, "_OFTEN", 2)
+            self._patch.setattr(dbsp.circuits.columns.sorting, "_FEW", 0)
+            self._patch.setattr(dbsp.circuits.columns.hashing, "_ROWS", 2)
         self._directory = tempfile.TemporaryDirectory(prefix="dbsp-law-")
         self._targets: dict[str, dict[Any, Row]] = {each.target: {} for each in case.program.upserts}
         self._program = case.compiled

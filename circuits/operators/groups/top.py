@@ -198,10 +198,7 @@ class TopOfAppends(Keeper):
         new, was = len(delta), kept.rows.select(list(range(len(delta.schema))))
         group = np.concatenate([groups.owner, owner])
         copies = np.concatenate([delta.weights, kept.weights])
-        by, peers = sort_rows(Stacked(delta.schema, [delta.rows, was]), group, self.order)
-        row, ranks = _ranked(by, group[by], peers, copies[by], self.ranking)
-        first = np.flatnonzero(ranks <= self.size)
-        row, ranks = row[first], ranks[first]
+        row, ranks = self._first(Stacked(delta.schema, [delta.rows, was]), group, copies)
         stays = row >= new
         if self.ranked:
             ranked = fixed_values(kept.rows.column(len(delta.schema)))
@@ -220,6 +217,24 @@ class TopOfAppends(Keeper):
         rows = concat(layout.schema, [coming, take(kept.rows, gone)])
         weights = np.concatenate([np.ones(len(coming), np.int64), (left - kept.weights)[gone]])
         return Integral(layout, before, consolidated(layout, keys, rows, weights, presorted=False))
+
+    def _first(
+        self, rows: pa.RecordBatch | Stacked, group: np.ndarray, copies: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(row int64[n], rank int64[n]) of the copies with a rank of at most k."""
+        by, peers = sort_rows(rows, group, self.order)
+        row, ranks = _ranked(by, group[by], peers, copies[by], self.ranking)
+        first = np.flatnonzero(ranks <= self.size)
+        return row[first], ranks[first]
+
+    def reduced(self, delta: ZSet, rows: np.ndarray, seed: int) -> ZSet | None:
+        """(a + b)≤ₖ = (a≤ₖ + b)≤ₖ"""
+        delta = delta.take(rows)
+        groups = groups_of(delta.rows, self.partition, seed)
+        row, _ = self._first(delta.rows, groups.owner, delta.weights)
+        copies = np.bincount(row, minlength=len(delta))
+        (kept,) = copies.nonzero()
+        return ZSet(take(delta.rows, kept), copies[kept])
 
     def _rows(self, schema: pa.Schema, rows: pa.RecordBatch, ranks: np.ndarray) -> pa.RecordBatch:
         columns = [*rows.columns, *([pa.array(ranks.astype(np.int32))] if self.ranked else [])]
