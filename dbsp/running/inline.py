@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import uuid4
 
+from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.segments.chunk import Chunk
 from dbsp.circuits.segments.segments import Segments
 from dbsp.circuits.steps.state import TaskResult
@@ -107,12 +108,19 @@ class InlineRunner:
         name = f"merge-{uuid4().hex}"
         step = replace(work.step, clock=None, partitions=1)
         task = Task(step=step, levels=range(0), segment=name, pieces=(piece,))
-        return _Merge(self._thread.submit(run_task, work.circuit, task, work.segments), name)
+        return _Merge(self._thread.submit(_run_whole, work.circuit, task, work.segments), name)
 
     def _merged(self, piece: Piece) -> TaskResult:
         result = self._begun[_key(piece)].future.result()
         # merges that ended since it began may have changed its place among them
         return replace(result, merged=[(piece, chunk) for _, chunk in result.merged])
+
+
+def _run_whole(circuit: Circuit, task: Task, segments: Segments) -> TaskResult:
+    """run_task, and what it wrote is where the state is: a step that is tried again takes what has ended."""
+    result = run_task(circuit, task, segments)
+    segments.settle(frozenset(result.segments))
+    return result
 
 
 def _is_large(piece: Piece) -> bool:

@@ -33,14 +33,17 @@ class Recording:
         self._created: Commit | None = None  # whose record is there
 
     def create(self, commit: Commit) -> None:
-        """Raises FileExistsError, OSError: on a store there is no such record then, but of Unanswered."""
-        self._asked = commit
+        """Raises FileExistsError, OSError: on a store there is no such record then, but of Unanswered, and
+        where an earlier request for it was.
+        """
+        is_repeated, self._asked = self._asked is commit, commit
         try:
             create_whole(record_path(self._root, commit.step), commit.to_bytes(), self._durable)
         except Unanswered:
             raise
         except OSError:
-            self._asked = None
+            if not is_repeated:
+                self._asked = None
             raise
         self._created = commit
 

@@ -69,7 +69,8 @@ class Position:
         clock, of_machine = self._moment(clock)
         step = (store.last.step if store.last else 0) + 1
         self._attempts += 1
-        tried = Attempt(f"{step:012d}-{self._token}-{self._attempts}", self.queue)
+        # of one width: what one attempt has written is known by how its name begins
+        tried = Attempt(f"{step:012d}-{self._token}-{self._attempts:08d}", self.queue)
         asked = Step(
             number=step,
             state=self.state,

@@ -7,8 +7,9 @@ is copied once for all processes of the host. A task is done when all it wrote i
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping, Set
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import IO
@@ -76,17 +77,27 @@ class Copies:
         failed: list[BaseException] = []
         for segment, sent in self._begun(segments).items():
             error = sent.exception()
-            if error is not None:
-                failed.append(error)
+            if error is None:
+                self._ended({segment: sent})
+                continue
+            failed.append(error)
+            with suppress(OSError):  # its copy may have gone: then it is told again that it wasn't sent
                 self.send(segment)  # whoever tries again has it sent by then
         if failed:
             raise failed[0]
 
     def _begun(self, segments: Set[str] | None) -> dict[str, Future[None]]:
-        """What is being sent of them, which is left to the caller from now on."""
+        """What is being sent of them, or couldn't be."""
         with self._changing:
-            taken = self._sending.keys() if segments is None else self._sending.keys() & segments
-            return {segment: self._sending.pop(segment) for segment in sorted(taken)}
+            begun = self._sending.keys() if segments is None else self._sending.keys() & segments
+            return {segment: self._sending[segment] for segment in sorted(begun)}
+
+    def _ended(self, begun: Mapping[str, Future[None]]) -> None:
+        """Nobody has to ask for these any more."""
+        with self._changing:
+            for segment, sent in begun.items():
+                if self._sending.get(segment) is sent:
+                    del self._sending[segment]
 
     def names(self, prefix: str, after: str | None = None) -> list[str]:
         """after: those behind that name."""
@@ -97,7 +108,9 @@ class Copies:
 
     def delete(self, segments: Iterable[str]) -> None:
         every = set(segments)
-        wait(self._begun(every).values())  # else it would come back
+        begun = self._begun(every)
+        wait(begun.values())  # else it would come back
+        self._ended(begun)
         for segment in every:
             self.cache.path(segment).unlink(missing_ok=True)
         self._bucket.delete(map(_object, every))

@@ -89,8 +89,10 @@ class ObjectPath:
         """The object, where there was none. Raises FileExistsError, Unanswered, OSError.
 
         A request whose answer is lost may be carried out later, so it isn't given up but repeated: then the
-        store says what is true. An object with this very content is this request's.
+        store says what is true. An object with this very content is this request's. That a repeated one is
+        refused says nothing of the first.
         """
+        lost = False
         for attempt in range(_TRIES):
             try:
                 self._tags[self.key] = self.bucket.create(self.key, data)
@@ -98,8 +100,11 @@ class ObjectPath:
             except Changed:
                 break
             except Unanswered:
+                lost = True
                 if attempt == _TRIES - 1:
                     raise
+            except OSError as error:
+                raise (Unanswered(str(error)) if lost else error) from error
         try:
             found = self.read_bytes()
         except OSError as error:

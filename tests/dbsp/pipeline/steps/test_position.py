@@ -54,6 +54,22 @@ def test_before_the_commit_nothing_is_true_and_what_was_queued_still_is(
     assert p.queued == {}
 
 
+def test_no_attempt_s_files_are_taken_for_another_s(
+    p: dbsp.Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What one has written goes by how its name begins."""
+    names: list[str] = []
+    with monkeypatch.context() as failing:
+        failing.setattr(Store, "discard_attempt", lambda store, name: names.append(name))
+        failing.setattr(Store, "commit", raising(OSError(5, "Input/output error", "f")))
+        for _ in range(12):
+            with pytest.raises(OSError, match="Input"):
+                p.step()
+    assert len({*names}) == 12
+    assert not [(a, b) for a in names for b in names if a != b and b.startswith(a)]
+    assert p.step().step
+
+
 def test_after_the_commit_the_step_is_true_whatever_fails(
     p: dbsp.Pipeline, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
+from unittest.mock import Mock
 
 import pyarrow as pa
 import pytest
@@ -108,6 +110,35 @@ def test_what_could_not_be_sent_is_sent_again(tmp_path: Path, monkeypatch: pytes
         segments.settle({"a"})  # it may have been sent again while that was refused
     segments.settle({"a"})
     assert segments.names("") == ["a"]
+
+
+def test_what_was_not_sent_is_told_until_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where its copy has gone meanwhile, and where who waited was interrupted."""
+    bucket = in_memory()
+    segments = opened(bucket, tmp_path)
+
+    def fail(self: Bucket, name: str, file: object, size: int) -> None:
+        raise Refused("denied")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(CloudBucket, "send", fail)
+        writer = segments.writer("a")
+        writer.write(pa.RecordBatch.from_pydict({"x": [1]}, schema=SCHEMA))
+        writer.close()
+        with monkeypatch.context() as interrupted:
+            interrupted.setattr(Future, "exception", Mock(side_effect=KeyboardInterrupt))
+            with pytest.raises(KeyboardInterrupt):
+                segments.settle({"a"})
+        Path(segments.root, "a").unlink()
+        for _ in range(2):
+            with pytest.raises(StateError, match="denied"):
+                segments.settle({"a"})
+    with pytest.raises(StateError, match="denied"):
+        segments.settle()
+    assert segments.origin is not None
+    segments.origin.delete({"a"})
+    segments.settle()
+    assert segments.names("") == []
 
 
 def test_others_are_not_waited_for_and_what_is_deleted_does_not_come_back(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from dbsp.circuits.errors import StateError
 from dbsp.state.objects.path import ObjectPath
-from dbsp.state.objects.refusals import Changed, Unanswered
+from dbsp.state.objects.refusals import Changed, Refused, Unanswered
 from dbsp.state.records.commits import create_whole, move, write_whole
 from dbsp.state.records.places import Place, delete, names_in, place_of
 from tests.dbsp.state.objects.places import OnStore, in_memory, on_store
@@ -146,3 +146,18 @@ def test_a_request_that_nobody_answers_is_neither_done_nor_not(s3_place: OnStore
         s3_place.proxy.fault = lambda n, request: None
         assert (root / fault).exists() == there
         create_whole(root / fault, b"x")  # the same again is the same
+
+
+@pytest.mark.slow
+def test_a_repeated_request_that_is_refused_says_nothing_of_the_first(s3_place: OnStore) -> None:
+    root, proxy = place_of(s3_place.uri), s3_place.proxy
+    first = len(proxy.seen)
+    proxy.fault = lambda n, request: "lose" if n == first else "deny"
+    with pytest.raises(Unanswered, match="denied"):
+        create_whole(root / "record", b"x")
+    with pytest.raises(Refused) as refused:
+        create_whole(root / "other", b"x")
+    assert not isinstance(refused.value, Unanswered)
+    proxy.fault = lambda n, request: None
+    assert (root / "record").read_bytes() == b"x"
+    assert not (root / "other").exists()
