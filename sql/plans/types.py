@@ -151,7 +151,9 @@ def literal_type(spark: Any) -> pa.DataType:
     if isinstance(spark, dict) and spark["type"] == "array":
         return pa.list_(literal_type(spark["elementType"]))
     if isinstance(spark, dict) and spark["type"] == "map":
-        return pa.map_(literal_type(spark["keyType"]), literal_type(spark["valueType"]))
+        # an empty map's keys have no type, which Arrow has no map of
+        keys = pa.string() if spark["keyType"] in ("void", "null") else literal_type(spark["keyType"])
+        return pa.map_(keys, literal_type(spark["valueType"]))
     if isinstance(spark, dict) and spark["type"] == "struct":
         return _struct(spark, literal_type)
     return arrow_type(spark)

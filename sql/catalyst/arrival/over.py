@@ -4,7 +4,7 @@
 
 The same of last, collect_list and listagg. Frames stay as they are: without ORDER BY they are of ROWS, or the
 whole partition. Rows without arrival lie in the order of their values. What the arrival of a row is, is said
-in `arrived.py`.
+in `arrived.py`. With ORDER BY a listagg goes by that, unless it has an order of its own.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ def over_arrival(query: Query, window: Window, loose: Collection[int] = ()) -> P
 
     loose: the calls that take the value of any place.
     """
+    window = replace(window, calls=tuple(map(_by_its_window, window.calls)))
     placed = {i for i, call in enumerate(window.calls) if _is_placed(call) and i not in loose}
     if not placed:
         return window
@@ -54,12 +55,17 @@ def _joined(call: WindowCall) -> Join | None:
 
 
 def _in_order(call: WindowCall, arrived: Arrived) -> WindowCall:
-    order = tuple(map(SortOrder, arrived.columns))
+    return _by_its_window(replace(call, order=tuple(map(SortOrder, arrived.columns))))
+
+
+def _by_its_window(call: WindowCall) -> WindowCall:
+    """A listagg joins values, not rows: it is told the order of the window."""
     joined = _joined(call)
-    if joined is None:
-        return replace(call, order=order)
+    if joined is None or not call.order:
+        return call
     assert call.values is not None
     value, *condition = call.arguments
-    by = tuple(SortKey(1 + i) for i in range(arrived.size))
-    values = replace(call.values, finalizer=replace(joined, order=by))
-    return replace(call, order=order, arguments=(value, *arrived.columns, *condition), values=values)
+    order = tuple(SortKey(1 + i, by.descending, by.nulls_last) for i, by in enumerate(call.order))
+    values = replace(call.values, finalizer=replace(joined, order=order))
+    by = (item.expression for item in call.order)
+    return replace(call, arguments=(value, *by, *condition), values=values)

@@ -187,6 +187,7 @@ def _position(select: Parts, columns: Sequence[Column]) -> tuple[Expr, bool]:
         (Expr(f"to_json(collect_list({c.name}) {{over}})", "STRING", summable=False), True),
         (Expr(f"mode({c.name}, true) {{over}}", *like), True),
         (Expr(f"concat_ws('-', collect_list(CAST({c.name} AS STRING)) {{over}})", "STRING"), True),
+        (Expr(f"listagg(CAST({c.name} AS STRING), '-') {{over}}", "STRING"), True),
     ]
     return choices.choice(options)
 
