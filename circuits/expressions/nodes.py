@@ -6,10 +6,14 @@ expressions are equal values and a circuit can be hash-consed, hashed and pickle
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
+
+# a sum of n terms is n levels, each of which takes several calls to walk; Spark takes some hundreds of them
+sys.setrecursionlimit(max(sys.getrecursionlimit(), 10_000))
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ TABLES = (EVENTS, CUSTOMERS, LINES, CLICKS, PERIODS, TERMS)
 # fmt: off
 # ruff: noqa: E501  a query a line
 FEATURES = {
+    "long expressions": f"SELECT k, {' + '.join(['i % 3'] * 250)} AS t, {'if(k = 1, s, ' * 150}'none'{')' * 150} AS n FROM e WHERE {' AND '.join(f'NOT (k = {n} AND i = {n})' for n in range(1, 250))}",
     "projection": "SELECT k, i + 1 AS i1, upper(s) AS u FROM e",
     "constant columns": "SELECT 1 AS one, 'a' AS a, k FROM e",
     "duplicate columns": "SELECT k AS a, k AS b, k AS c FROM e",
