@@ -16,7 +16,7 @@ from pathlib import Path
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
 from dbsp.circuits.segments.segments import Segments
-from dbsp.state.keeping.kept import Known
+from dbsp.state.keeping.kept import UNREAD, Known, begun_by
 from dbsp.state.keeping.past import Past
 from dbsp.state.objects.path import ObjectPath
 from dbsp.state.records.commits import (
@@ -90,7 +90,7 @@ class Recovery:
             if isinstance(known, StateError):  # `commit_of` then says so
                 log.warning("%s", known)
                 self._damaged.add(step)
-                self._past.kept.add(step, Known())
+                self._past.kept.add(step, UNREAD)
             elif known is not None:
                 self._past.kept.add(step, known)
         if self.last.fingerprint != self._identity.fingerprint:
@@ -166,11 +166,11 @@ def begun_after(root: Place, last: int, segments: Segments) -> frozenset[str]:
     behind = frozenset[str]() if origin is None else frozenset(origin.names("", f"{last + 1:012d}"))
     with disk(root):
         names = behind if isinstance(root, ObjectPath) else os.listdir(root / "segments")
-    begun = [int(name[:12]) for name in names if name[:12].isdigit()]
-    if begun and max(begun) > last + 1:
+    begun = max(map(begun_by, names), default=0)
+    if begun > last + 1:
         back = f"or go back to that step: `dbsp fsck {root} --restore-to {last}`"
         raise StateError(
-            f"{root / 'commits'}: damaged: step {max(begun) - 1} was committed, and the last record is that "
+            f"{root / 'commits'}: damaged: step {begun - 1} was committed, and the last record is that "
             f"of step {last}; restore the directory from a backup, {back if last else 'or take a new one'}"
         )
     return behind

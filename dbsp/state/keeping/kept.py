@@ -2,6 +2,7 @@
 
 A segment that a step needs no more is never needed again, so that each lives for an interval of steps. What
 goes with a step is what neither of its neighbours needs. A step costs O(log n + its segments), n being kept.
+What a step needs whose record can't be read isn't known: it may be all that was begun by then.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from dbsp.state.records.commits import Commit
 
 @dataclass(frozen=True)
 class Known:
-    """Of a step: its segments, and when it counts as made. Of a damaged record, neither."""
+    """Of a step: its segments, and when it counts as made. segments: None of a record that can't be read."""
 
-    segments: frozenset[str] = frozenset()
+    segments: frozenset[str] | None
     instant: datetime | None = None
     driven: bool = False
 
@@ -30,9 +31,17 @@ class Known:
     def of(commit: Commit) -> Known:
         return Known(commit.segments, commit.instant, commit.driven)
 
+    @property
+    def needs(self) -> frozenset[str]:
+        """The segments that it is known to need."""
+        return self.segments or frozenset()
+
     def is_after(self, other: Known, instant: datetime) -> bool:
         """Whether it is known to have been made after an instant, of the clock that `other` has."""
         return self.instant is not None and self.driven == other.driven and self.instant > instant
+
+
+UNREAD = Known(None)
 
 
 class Kept:
@@ -40,6 +49,7 @@ class Kept:
 
     def __init__(self) -> None:
         self._known: SortedDict[int, Known] = SortedDict()
+        self._unread: set[int] = set()
 
     def __contains__(self, step: int) -> bool:
         return step in self._known
@@ -53,6 +63,11 @@ class Kept:
         return list(self._known)
 
     @property
+    def unread(self) -> int:
+        """The last of those whose record can't be read; 0 where there is none."""
+        return max(self._unread, default=0)
+
+    @property
     def unbroken(self) -> int:
         """The step from which on none is missing, up to the last; 0 where there is none."""
         steps = self._known.keys()
@@ -64,21 +79,25 @@ class Kept:
 
     def add(self, step: int, known: Known) -> None:
         self._known[step] = known
+        self._unread.discard(step)
+        if known.segments is None:
+            self._unread.add(step)
 
     def remove(self, step: int) -> Known:
         """Let go of a step."""
+        self._unread.discard(step)
         known: Known = self._known.pop(step)
         return known
 
     def beside(self, step: int) -> set[str]:
-        """What the kept steps around one need."""
+        """What the kept steps around one are known to need."""
         at = self._known.bisect_left(step)
         values = self._known.values()
-        return set().union(*(values[i].segments for i in (at - 1, at) if 0 <= i < len(values)))
+        return set().union(*(values[i].needs for i in (at - 1, at) if 0 <= i < len(values)))
 
     def segments(self) -> set[str]:
-        """All that is needed."""
-        return set().union(*(known.segments for known in self._known.values()))
+        """All that is known to be needed."""
+        return set().union(*(known.needs for known in self._known.values()))
 
     def oldest(self, keep: Keep) -> int:
         """The first of the steps that a rule keeps, of those up to the last."""
@@ -100,6 +119,11 @@ class Kept:
     def past(self, oldest: int, tagged: Collection[int]) -> list[int]:
         """The steps before one, but for the tagged ones."""
         return [step for step in self._known.irange(maximum=oldest - 1) if step not in tagged]
+
+
+def begun_by(segment: str) -> int:
+    """The step that a segment was begun by: no earlier one needs it. 0: its name doesn't say."""
+    return int(segment[:12]) if segment[:12].isdigit() else 0
 
 
 def oldest_with(kept: Kept, keep: Keep, step: int, known: Known) -> int:

@@ -3,7 +3,8 @@
 The record of a step goes first, once nothing keeps it (`Keep`, `Tags`). What only it needed goes a step
 later, when the deletion of its record has been synced: no power failure brings back a record without its
 segments. On a store nothing is deleted but by name: records are collected over some steps and go in one
-request.
+request. A record that couldn't be read at the opening is read again when something is about to go: what it
+may need waits until it can be read, or is gone.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
 from dbsp.circuits.segments.segments import Segments
 from dbsp.state.keeping.keep import Keep
-from dbsp.state.keeping.kept import Kept, Known
+from dbsp.state.keeping.kept import Kept, Known, begun_by
 from dbsp.state.keeping.sweep import Sweep
 from dbsp.state.keeping.tags import Tags
 from dbsp.state.objects.path import ObjectPath
-from dbsp.state.records.commits import Commit, create_whole, record_name, record_path
+from dbsp.state.records.commits import Commit, create_whole, load_commit, record_name, record_path
 from dbsp.state.records.places import Place, delete
 
 # of a store: how many records have expired before they are deleted, in one request
@@ -49,14 +50,15 @@ class Past:
         self._on_store = isinstance(root, ObjectPath)
         self._expired: dict[int, Known] = {}  # those whose record is to be deleted
         self._freed: set[str] = set()  # of those whose record was deleted since `commits` was last synced
+        self._waiting: set[str] = set()  # the same, which a record that can't be read may need
 
     def __contains__(self, step: int) -> bool:
         """Whether a step can be read."""
         return step in self.kept or step in self._expired
 
     def needed(self) -> set[str]:
-        """The segments that a record refers to, or one that is to be deleted."""
-        return self.kept.segments().union(*(known.segments for known in self._expired.values()))
+        """The segments that a record is known to refer to, or one that is to be deleted."""
+        return self.kept.segments().union(*(known.needs for known in self._expired.values()))
 
     def forget(self) -> None:
         """The records that nothing keeps, and what only those needed that were deleted before."""
@@ -69,7 +71,7 @@ class Past:
         except StateError as error:  # what a damaged tag pins isn't known
             log.warning("%s; nothing is forgotten meanwhile", error)
             self._take_back(set(self._expired))
-            self._freed = set()  # the next opening knows whether they go
+            self._freed, self._waiting = set(), set()  # the next opening knows whether they go
             return
         self.tags.sweep()
         self.sweep.beside()
@@ -126,14 +128,36 @@ class Past:
         if len(self._expired) < (EXPIRED if self._on_store else 1):
             return
         self._take_back(self.tags.pinned() & self._expired.keys())
+        self._read_again()
         gone = self._deleted()
         for step in gone:
-            names = self._expired.pop(step).segments
-            self._freed |= names.difference(
-                self.kept.beside(step), *(known.segments for known in self._expired.values())
-            )
+            names, others = self._expired.pop(step).needs, self._expired.values()
+            self._free(names.difference(self.kept.beside(step), *(known.needs for known in others)))
         if gone:
             self.put_back({*gone}.__contains__)
+
+    def _free(self, names: Collection[str]) -> None:
+        """Segments that no record is known to need any more, and those that were waiting."""
+        if self._waiting:
+            names = {*names, *self._waiting} - self.needed()
+        unread = [step for step, known in self._expired.items() if known.segments is None]
+        last = max(self.kept.unread, *unread, 0)
+        self._waiting = {name for name in names if begun_by(name) <= last} if last else set()
+        self._freed |= {*names} - self._waiting
+
+    def _read_again(self) -> None:
+        """What is about to go, and the last of the others: for which most waits."""
+        for step in [step for step, known in self._expired.items() if known.segments is None]:
+            if (known := self._known_now(step)) is not None:
+                self._expired[step] = known
+        while (step := self.kept.unread) and (known := self._known_now(step)) is not None:
+            self.kept.add(step, known)
+
+    def _known_now(self, step: int) -> Known | None:
+        with suppress(StateError):
+            commit = load_commit(self._root, step)
+            return None if commit is None else Known.of(commit)
+        return None
 
     def _take_back(self, steps: Collection[int]) -> None:
         for step in steps:

@@ -6,13 +6,21 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dbsp.circuits.errors import StateError
+from dbsp.state.keeping import past
 from dbsp.state.keeping.keep import Keep
 from dbsp.state.keeping.sweep import Sweep
+from dbsp.state.objects.path import ObjectPath
 from dbsp.state.records import commits, places
+from dbsp.state.records.commits import record_path
+from dbsp.state.records.places import Place, names_in
 from dbsp.state.store import Store
-from tests.dbsp.state.stores import IDENTITY, commit, filled, segments, write
+from tests.dbsp.state.objects.places import in_memory
+from tests.dbsp.state.stores import IDENTITY, commit, filled, record, segments, write
+from tests.effort import examples
 
 
 def test_old_commits_go_with_what_only_they_need(tmp_path):
@@ -59,3 +67,105 @@ def test_no_record_comes_back_without_its_segments(tmp_path, monkeypatch):
         assert "3.seg" in deleted
         Store.open(tmp_path, IDENTITY, Keep(1)).close()  # forgets step 5, in another order
     assert segments(Store.open(tmp_path, IDENTITY, Keep(1))) == {"6.seg"}
+
+
+BEFORE = 7  # the steps of the first run
+
+
+@given(
+    lives=st.lists(st.tuples(st.integers(1, BEFORE), st.integers(1, 12)), min_size=1, max_size=8),
+    unread=st.dictionaries(st.integers(1, BEFORE - 1), st.integers(1, 12), min_size=1, max_size=3),
+    tagged=st.sets(st.integers(1, BEFORE), max_size=2),
+    keep=st.integers(1, 5),
+    more=st.integers(1, 8),
+    on_store=st.booleans(),
+)
+@examples(100)
+def test_what_a_step_needs_whose_record_can_t_be_read_stays(
+    tmp_path_factory, lives, unread, tagged, keep, more, on_store
+) -> None:
+    """lives: of segments, the step that began each and the last that needs it. unread: of the steps whose
+    records can't be read at an opening, before which later one they can again; more: the steps from there on.
+    """
+    root: Place = tmp_path_factory.mktemp("s")
+    last = BEFORE + more
+    names = [(f"{first:012d}-{n}.seg", first, end) for n, (first, end) in enumerate(lives)]
+    needed = {step: {name for name, first, end in names if first <= step <= end} for step in range(last + 1)}
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(past, "EXPIRED", 2)
+        if on_store:
+            patched.setenv("DBSP_CACHE", str(root))
+            root = ObjectPath(in_memory())
+        store = Store.open(root, IDENTITY, Keep(keep))
+        for name, *_ in names:
+            put(root / "segments" / name)
+        for step in range(1, BEFORE + 1):
+            store.durable = False
+            store.commit(commit(step, *needed[step]))
+            if step in tagged:
+                store.tags.add(f"t{step}", step)
+        store.close()
+        records = {step: record_path(root, step) for step in unread if record_path(root, step).exists()}
+        whole = {step: path.read_bytes() for step, path in records.items()}
+        for path in records.values():
+            overwrite(path, b"")
+        store = Store.open(root, IDENTITY)
+        store.durable = False
+        lost = {step for step in whole if not records[step].exists()}
+        for step in range(BEFORE + 1, last + 1):
+            lost |= {each for each in whole if each not in store.past}
+            for each in whole.keys() - lost:
+                if BEFORE + unread[each] == step:
+                    overwrite(records[each], whole[each])
+            store.commit(commit(step, *needed[step]))
+        store.close()
+        there = {*names_in(root / "segments")}
+        assert there >= set().union(*(needed[step] for step in store.steps))
+        for step in whole.keys() & {*store.steps}:
+            overwrite(records[step], whole[step])
+        store = Store.open(root, IDENTITY)
+        assert {*store.steps} >= {*range(last - keep + 1, last + 1)} - lost
+        assert all(store.commit_of(step).segments == needed[step] for step in store.steps)
+        store.close()
+        if not on_store:  # nobody lists what is there
+            assert segments(store) == set().union(*(needed[step] for step in store.steps))
+
+
+def put(path: Place) -> None:
+    if isinstance(path, Path):
+        path.write_bytes(b"x")
+    else:
+        path.put(b"x")
+
+
+def overwrite(path: Place, data: bytes) -> None:
+    if isinstance(path, Path):
+        path.write_bytes(data)
+    else:
+        path.write(data)
+
+
+def test_what_waited_for_a_record_goes_once_it_can_be_read(tmp_path):
+    """It is asked for again when something is about to go."""
+    store = Store.open(tmp_path, IDENTITY, Keep(2))
+    needed = write(store, "000000000001-a.seg")
+    for step in range(1, 7):
+        store.commit(commit(step, needed))
+        if step == 4:
+            store.tags.add("it", 3)
+    store.close()
+    whole = record(store, 3).read_bytes()
+    record(store, 3).write_bytes(b"")
+    store = Store.open(tmp_path, IDENTITY)
+    for step in (7, 8, 9, 10):
+        store.commit(commit(step, write(store, f"{step:012d}-a.seg")))
+    assert store.steps == [3, 9, 10]
+    assert store.past._waiting == {needed}  # what was begun later it can't need
+    record(store, 3).write_bytes(whole)
+    store.commit(commit(11))
+    assert not store.past._waiting
+    store.tags.remove("it")
+    for step in (12, 13):
+        store.commit(commit(step))
+    store.close()
+    assert needed not in segments(store)
