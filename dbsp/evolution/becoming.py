@@ -142,7 +142,7 @@ class Becoming:
     # -- sinks --------------------------------------------------------------------------------------
 
     def _begins(self, target: str) -> bool:
-        return target not in {sink.target for sink in self.change.old.sinks}
+        return target not in self.change.old.targets
 
     def _begin_sinks(self) -> None:
         """New ones begin with this step."""

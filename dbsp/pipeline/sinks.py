@@ -117,6 +117,7 @@ class Sinks:
             return
         failed = [error for name in self.targets if (error := self._bring(name, last, may_lag)) is not None]
         self._note_step(last)
+        self.pipeline.store.past.lacking = 1 + min(map(self._step_of, self.targets))
         for other in failed[1:]:
             log.error("%s", other)
         if failed:

@@ -29,6 +29,7 @@ from dbsp.state.records.commits import (
     sync,
     write_whole,
 )
+from dbsp.state.records.delivered import first_lacking
 from dbsp.state.records.identity import NAME, NUMBERED, Identity, OtherProgram, of_another
 from dbsp.state.records.places import Place, delete
 
@@ -68,6 +69,8 @@ class Recovery:
         steps = {*recorded_steps(self._root)}
         self._past.put_back(lambda step: step not in steps)
         self._load(self._with_marked(recorded_steps(self._root), durable))
+        if self.last is not None:  # with other arguments a sink may have been allowed to lag further
+            self._past.lacking = first_lacking(self._root, self._identity.manifest.targets)
         self._damaged.difference_update(self._past.forget_again())
         last = self.last.step if self.last else 0
         behind = begun_after(self._root, last, segments)

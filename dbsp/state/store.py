@@ -34,6 +34,7 @@ from dbsp.state.lock import Lock
 from dbsp.state.opening import only_writer, open_segments
 from dbsp.state.recording import Recording
 from dbsp.state.records.commits import Commit, load_commit, mark_last, record_path, sync, write_whole
+from dbsp.state.records.delivered import first_lacking
 from dbsp.state.records.identity import NAME, NEXT, Identity, refuse_foreign
 from dbsp.state.records.places import Place, place_of
 from dbsp.state.recovery import Recovery
@@ -201,6 +202,7 @@ class Store:
                 raise self._recording.failed(commit.step, error) from error
         self.settle(commit)
         if program is not None:
+            self.past.lacking = first_lacking(self.root, program.manifest.targets)
             try:
                 settled_owner(self.root, self.durable)
             except OSError as error:  # the next opening does it

@@ -35,13 +35,15 @@ log = logging.getLogger("dbsp")
 class Past:
     """Of a state directory. durable: what is put back survives a power failure.
 
-    held: steps that stay for as long as this process reads them, whatever the rule and the tags say.
+    held: steps that stay for as long as this process reads them, whatever the rule and the tags say. lacking:
+    the first step that a sink hasn't got; it stays, and so do those after it. None: nobody waits for any.
     """
 
     def __init__(self, root: Place, segments: Segments, keep: Keep, durable: bool) -> None:
         self.keep = keep
         self.kept = Kept()
         self.held = frozenset[int]()
+        self.lacking: int | None = None
         self.tags = Tags(root)
         self.sweep = Sweep(segments)
         self._root = root
@@ -118,6 +120,8 @@ class Past:
         if not self.kept.steps:
             return []
         oldest = self.kept.oldest(self.keep)
+        if self.lacking is not None:
+            oldest = min(oldest, self.lacking)
         if min(self.kept) >= oldest:
             return []
         pinned = self.tags.known_pinned() if self._on_store else self.tags.pinned()

@@ -3,7 +3,7 @@ files."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +38,17 @@ def read_delivered(root: Place) -> dict[str, Delivery]:
     )
     record: Any = read_sealed("delivered", root / NAME, advice)
     return {target: Delivery(*each) for target, each in (record or {}).items()}
+
+
+def first_lacking(root: Place, targets: Collection[str]) -> int | None:
+    """The first step that any of them hasn't got; None: there are none. 1 of a record that can't be read."""
+    if not targets:
+        return None
+    try:
+        delivered = read_delivered(root)
+    except StateError:  # says who delivers
+        return 1
+    return 1 + min(delivered[target].step if target in delivered else 0 for target in targets)
 
 
 def write_delivered(root: Place, delivered: Mapping[str, Delivery], durable: bool) -> None:

@@ -157,6 +157,11 @@ class Manifest:
         """The log of `bad_rows`: it begins empty in a state that was made before sources kept such rows."""
         return {self.views[BAD_ROWS].kept} if BAD_ROWS in self.views else set()
 
+    @property
+    def targets(self) -> set[str]:
+        """The tables that its sinks write."""
+        return {sink.target for sink in self.sinks}
+
     def to_json(self) -> dict[str, object]:
         return asdict(self)
 

@@ -53,3 +53,28 @@ def test_what_each_sink_is_without_is_said(tmp_path: Path) -> None:
         assert p.undelivered == {"here": 0, "away": 0}
     with closing(sqlite3.connect(tmp_path / "away" / "n.db")) as away:
         assert away.execute("SELECT count(*) FROM away").fetchone() == (p.last_step,)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("evolve", [False, True])
+def test_what_a_sink_lacks_is_there_for_it_though_the_next_opening_lets_none_lag(
+    tmp_path: Path, evolve: bool
+) -> None:
+    away = f"""
+    CREATE TABLE n (i INT PRIMARY KEY);
+    CREATE TABLE away (i INT PRIMARY KEY) USING sqlite OPTIONS (path '{tmp_path}/away/n.db');
+    INSERT INTO away SELECT i FROM n;
+    """
+    with Pipeline(sql=away, state=tmp_path / "s", runner="inline", keep_steps=2, max_undelivered=9) as p:
+        for step in range(1, 8):
+            p.insert("n", [(step,)])
+            p.step()
+    with Pipeline(sql=away, state=tmp_path / "s", runner="inline", evolve=evolve) as p:
+        assert p.store.steps == [*range(1, 8)]
+        (tmp_path / "away").mkdir()
+        for step in (8, 9, 10):
+            p.insert("n", [(step,)])
+            p.step()
+        assert p.store.steps == [9, 10]  # and no longer
+    with closing(sqlite3.connect(tmp_path / "away" / "n.db")) as found:
+        assert found.execute("SELECT count(*) FROM away").fetchone() == (10,)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ from dbsp.state.keeping.sweep import Sweep
 from dbsp.state.objects.path import ObjectPath
 from dbsp.state.records import commits, places
 from dbsp.state.records.commits import record_path
+from dbsp.state.records.delivered import Delivery, first_lacking, write_delivered
+from dbsp.state.records.manifest import Manifest, Sink
 from dbsp.state.records.places import Place, names_in
 from dbsp.state.store import Store
 from tests.dbsp.state.objects.places import in_memory
@@ -129,6 +132,58 @@ def test_what_a_step_needs_whose_record_can_t_be_read_stays(
         store.close()
         if not on_store:  # nobody lists what is there
             assert segments(store) == set().union(*(needed[step] for step in store.steps))
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.just(("step", 0)),
+            st.tuples(st.sampled_from(["a", "b"]), st.integers(1, 5)),
+            st.tuples(st.just("open"), st.integers(1, 6)),
+        ),
+        max_size=40,
+    )
+)
+@examples(60)
+def test_no_step_goes_that_a_sink_lacks(tmp_path_factory, does) -> None:
+    """does: a step, if no sink lacks more than it may then; to a sink so many more; an opening, which says
+    how many steps a sink may lack, and is that of `evolve` with 1.
+    """
+    root = tmp_path_factory.mktemp("s")
+    identity = replace(IDENTITY, manifest=Manifest(sinks=(Sink("a", "v", ""), Sink("b", "v", ""))))
+    store, may_lack, last = Store.open(root, identity, Keep(1), at_least=6), 6, 0
+    has = {"a": 0, "b": 0}
+    for what, count in does:
+        if what == "open":
+            store.close()
+            store, may_lack = Store.open(root, identity, at_least=count), count
+        elif what != "step":
+            has[what] = min(has[what] + count, last)
+            write_delivered(root, {name: Delivery(step) for name, step in has.items() if step}, False)
+            store.past.lacking = first_lacking(root, has)
+        elif last - min(has.values()) < may_lack:
+            store.durable, last = False, last + 1
+            store.commit(commit(last, write(store, f"{last}.seg")))
+        assert {*range(min(has.values()) + 1, last + 1)} <= {*store.steps}
+        if min(has.values()) == last:  # nothing is kept for nothing
+            assert len(store.steps) <= 6 + 1
+    store.close()
+    has = dict.fromkeys(has, last)
+    write_delivered(root, {name: Delivery(last) for name in has}, False)
+    assert len(Store.open(root, identity).steps) == min(last, 1)
+
+
+def test_what_only_a_sink_lacks_that_is_gone_goes_with_it(tmp_path):
+    """The program becomes one without it."""
+    identity = replace(IDENTITY, manifest=Manifest(sinks=(Sink("a", "v", ""),)))
+    store = Store.open(tmp_path, identity, Keep(1), at_least=3)
+    for step in (1, 2, 3):
+        store.commit(commit(step))
+    store.close()
+    store = Store.open(tmp_path, identity)
+    assert store.steps == [1, 2, 3]
+    store.commit(commit(4), IDENTITY)
+    assert store.steps == [4]
 
 
 def put(path: Place) -> None:

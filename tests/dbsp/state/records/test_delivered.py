@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 from dbsp.circuits.errors import StateError
-from dbsp.state.records.delivered import NAME, Delivery, check_delivered, read_delivered, write_delivered
+from dbsp.state.records.delivered import (
+    NAME,
+    Delivery,
+    check_delivered,
+    first_lacking,
+    read_delivered,
+    write_delivered,
+)
 
 DELIVERED = {"out": Delivery(3, "/data/out"), "ünd": Delivery(1), "new": Delivery(2, began=2)}
 
@@ -20,10 +27,19 @@ def test_it_reads_back_and_is_replaced(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [NAME]
 
 
+def test_what_none_may_forget_yet(tmp_path: Path) -> None:
+    assert first_lacking(tmp_path, ["out"]) == 1
+    write_delivered(tmp_path, DELIVERED, durable=False)
+    assert first_lacking(tmp_path, ["out", "new"]) == 3
+    assert first_lacking(tmp_path, ["out", "other"]) == 1
+    assert first_lacking(tmp_path, []) is None
+
+
 def test_damage_is_told_with_what_deleting_it_means(tmp_path: Path) -> None:
     write_delivered(tmp_path, DELIVERED, durable=False)
     whole = (tmp_path / NAME).read_bytes()
     (tmp_path / NAME).write_bytes(whole.replace(b"3", b"4"))
+    assert first_lacking(tmp_path, ["out"]) == 1
     with pytest.raises(
         StateError, match=r"delivered.json: damaged: .* any other sink gets these rows twice$"
     ):
