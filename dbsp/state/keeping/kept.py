@@ -107,14 +107,20 @@ class Kept:
             return max(int(last) - keep.steps + 1, 1)
         now: Known = self._known[last]
         limit = None if now.instant is None else now.instant - keep.span
-        values = self._known.values()
-        # a step was the current one until the next was made; what is of another clock, or none, is of old
+        # a step was the current one until the next was made; what is of another clock, or none, is of old;
+        # when one was made whose record can't be read isn't known, but that it was before the next
         first = bisect_left(
             range(len(steps) - 1),
             True,
-            key=lambda i: limit is not None and values[i + 1].is_after(now, limit),
+            key=lambda i: limit is not None and self._read_from(i + 1).is_after(now, limit),
         )
         return min(int(steps[first]), max(int(last) - keep.steps + 1, 1))
+
+    def _read_from(self, at: int) -> Known:
+        """The first from a place on whose record could be read, as the last one's was."""
+        values = self._known.values()
+        read: Known = next(values[i] for i in range(at, len(values)) if values[i].segments is not None)
+        return read
 
     def past(self, oldest: int, tagged: Collection[int]) -> list[int]:
         """The steps before one, but for the tagged ones."""

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsp.state.keeping.keep import Keep
-from dbsp.state.keeping.kept import Kept, Known, gaps, oldest_with
+from dbsp.state.keeping.kept import UNREAD, Kept, Known, gaps, oldest_with
 from tests.effort import examples
 
 BEGAN = datetime(2024, 1, 1, tzinfo=UTC)
@@ -24,24 +24,31 @@ def made(seconds: int | None, driven: bool = True) -> Known:
     st.integers(1, 5),
     st.integers(1, 8),
     st.integers(0, 3),
+    st.sets(st.integers(1, 11), max_size=3),
 )
-@examples(40)
+@examples(60)
 def test_a_step_is_kept_while_it_was_the_current_one(
-    waits: list[int], steps: int, span: int, older: int
+    waits: list[int], steps: int, span: int, older: int, unread: set[int]
 ) -> None:
-    """older: how many of the first steps are of another clock."""
+    """older: how many of the first steps are of another clock. unread: those whose records can't be read: one
+    before them may have been the current one until the next that can be.
+    """
     kept, at, times = Kept(), 0, []
     for step, wait in enumerate(waits, 1):
         at += wait
         times.append(at)
-        kept.add(step, made(at, step > older or len(waits) <= older))
+        is_read = step not in unread or step == len(waits)
+        kept.add(step, made(at, step > older or len(waits) <= older) if is_read else UNREAD)
     last = len(waits)
+    until = [
+        next(n for n in range(step, last + 1) if n not in unread or n == last) for step in range(2, last + 1)
+    ]
     driven = [step > older or last <= older for step in range(1, last + 1)]
     wanted = [
         step
         for step in range(1, last + 1)
         if step > last - steps
-        or (driven[step] == driven[-1] and times[step] > times[-1] - span)  # the next one's
+        or (driven[until[step - 1] - 1] == driven[-1] and times[until[step - 1] - 1] > times[-1] - span)
     ]
     assert kept.oldest(Keep(steps, timedelta(seconds=span))) == wanted[0]
     assert wanted == list(range(wanted[0], last + 1))
