@@ -125,10 +125,12 @@ class Tags:
             path.unlink(missing_ok=True)
 
     def sweep(self) -> None:
-        """Delete those whose time is over."""
+        """Delete those whose time is over, but for names that somebody has given anew since."""
         for key in [key for key, tag in self._read.items() if tag.is_over]:
-            if delete(self._path(key[0])):
-                del self._read[key]
+            with suppress(StateError):  # damaged since: who looks at all of them says so
+                now = self._load(key[0])
+                if (now is not None and not now.is_over) or delete(self._path(key[0])):
+                    del self._read[key]
 
     def _stamped(self) -> Iterator[tuple[str, Hashable]]:
         """Their names, each with what is another when the content is. Raises OSError."""

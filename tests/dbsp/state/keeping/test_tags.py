@@ -14,7 +14,9 @@ from dbsp.state.keeping import past
 from dbsp.state.keeping import tags as module
 from dbsp.state.keeping.keep import Keep
 from dbsp.state.keeping.tags import FOLDER, Tags
+from dbsp.state.objects.path import ObjectPath
 from dbsp.state.store import Store
+from tests.dbsp.state.objects.places import in_memory
 from tests.dbsp.state.stores import IDENTITY, commit, filled, segments, write
 from tests.effort import examples
 
@@ -105,22 +107,40 @@ def test_a_record_that_was_lost_comes_back_from_its_tag(tmp_path: Path) -> None:
     assert Store.open(tmp_path, IDENTITY).steps == [3, 4]
 
 
+class Later(datetime):
+    @classmethod
+    def now(cls, tz=None):
+        return datetime.now(UTC) + timedelta(hours=2)
+
+
 def test_a_tag_for_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = filled(tmp_path, 2, Keep(1))
     store.tags.add("short", 2, timedelta(hours=1))
     store.commit(commit(3, write(store, "3.seg")))
     assert store.steps == [2, 3]
-
-    class Later(datetime):
-        @classmethod
-        def now(cls, tz=None):
-            return datetime.now(UTC) + timedelta(hours=2)
-
     monkeypatch.setattr(module, "datetime", Later)
     assert store.tags.all() == {}
     store.commit(commit(4, write(store, "4.seg")))
     assert store.steps == [4]
     assert list((tmp_path / FOLDER).iterdir()) == []
+
+
+@pytest.mark.parametrize("on_store", [False, True])
+@pytest.mark.parametrize("lasting", [None, timedelta(hours=9)])
+def test_a_name_that_is_given_anew_when_its_time_is_over_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, on_store: bool, lasting: timedelta | None
+) -> None:
+    """By somebody else, since the writer has read it."""
+    monkeypatch.setenv("DBSP_CACHE", str(tmp_path))
+    root = ObjectPath(in_memory()) if on_store else tmp_path
+    store = Store.open(root, IDENTITY, Keep(5))
+    store.commit(commit(1))
+    store.tags.add("it", 1, timedelta(hours=1))
+    assert store.tags.all().keys() == {"it"}
+    monkeypatch.setattr(module, "datetime", Later)
+    Tags(root).add("it", 1, lasting)
+    store.commit(commit(2))
+    assert store.tags.all().keys() == Tags(root).all().keys() == {"it"}
 
 
 @pytest.mark.parametrize("name", ["", "7", "a/b", "../x", "ä", "x" * 101, "2024-01-01", "a.tmp"])
