@@ -93,6 +93,8 @@ class _Examination:
         """Of a store. A writer that was overtaken may yet commit the step after the last: that one's stay."""
         if isinstance(self.root, ObjectPath) and steps:
             commits = [load_commit(self.root, step) for step in recorded_steps(self.root)]
+            # a writer that died may have taken the record of a tag from the log: the next one puts it back
+            commits += [tag.commit_in(self.root) for tag in Tags(self.root).all().values()]
             needed = frozenset().union(*(commit.segments for commit in commits if commit is not None))
             with disk(self.root):
                 names = {*names_in(self.root / SEGMENTS)} - needed

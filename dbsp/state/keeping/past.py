@@ -23,7 +23,7 @@ from dbsp.state.keeping.kept import Kept, Known, begun_by
 from dbsp.state.keeping.sweep import Sweep
 from dbsp.state.keeping.tags import Tags
 from dbsp.state.objects.path import ObjectPath
-from dbsp.state.records.commits import Commit, create_whole, load_commit, record_name, record_path
+from dbsp.state.records.commits import create_whole, load_commit, record_name, record_path
 from dbsp.state.records.places import Place, delete
 
 # of a store: how many records have expired before they are deleted, in one request
@@ -90,8 +90,7 @@ class Past:
     def put_back(self, is_gone: Callable[[int], bool]) -> None:
         """The records of steps that were tagged while they were forgotten. Raises StateError."""
         for tag in [tag for tag in self.tags.all().values() if is_gone(tag.step)]:
-            path = record_path(self._root, tag.step)
-            commit = Commit.from_bytes(tag.record.encode(), path)
+            path, commit = record_path(self._root, tag.step), tag.commit_in(self._root)
             if not self._are_there(commit.segments):
                 log.warning("tag '%s' came too late: step %d had gone", tag.name, tag.step)
                 self.tags.remove(tag.name)

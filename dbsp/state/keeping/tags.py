@@ -20,7 +20,7 @@ from typing import Any
 
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError, did_you_mean
-from dbsp.state.records.commits import create_whole, record_path, sync
+from dbsp.state.records.commits import Commit, create_whole, record_path, sync
 from dbsp.state.records.places import Place, delete
 from dbsp.state.records.sealed import read_sealed, seal
 
@@ -45,6 +45,10 @@ class Tag:
     @property
     def steps(self) -> range:
         return range(self.step if self.since is None else self.since, self.step + 1)
+
+    def commit_in(self, root: Place) -> Commit:
+        """The record. Raises StateError."""
+        return Commit.from_bytes(self.record.encode(), record_path(root, self.step))
 
     @property
     def is_over(self) -> bool:

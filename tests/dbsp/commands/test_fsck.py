@@ -11,8 +11,12 @@ from click.testing import CliRunner
 from dbsp.circuits.errors import StateError
 from dbsp.commands.cli import main
 from dbsp.commands.fsck import examine, go_back, listed
+from dbsp.state.keeping.tags import Tags
+from dbsp.state.objects.path import ObjectPath
+from dbsp.state.records.commits import record_path
 from dbsp.state.records.delivered import Delivery, read_delivered, write_delivered
 from tests.dbsp.build import STEPS, feed, pipeline
+from tests.dbsp.state.objects.places import in_memory
 
 
 @pytest.fixture
@@ -89,6 +93,24 @@ def test_going_back_makes_it_the_directory_that_it_was(state, tmp_path, damage):
         assert restored.last_step == STEPS
         for view in ("all_votes", "counts", "customers", "events"):
             assert restored[view].rows() == whole[view].rows()
+
+
+@pytest.mark.parametrize("on_store", [False, True])
+def test_what_a_tag_is_of_stays_though_its_record_is_not_in_the_log(tmp_path, monkeypatch, on_store):
+    """The writer died when it had taken it away, and before it saw that a tag had come."""
+    monkeypatch.setenv("DBSP_CACHE", str(tmp_path / "cache"))
+    root = ObjectPath(in_memory()) if on_store else tmp_path / "s"
+    with pipeline(root, keep_steps=2) as p:
+        feed(p)
+        seen = p.view("all_votes", as_of=3).rows()
+    Tags(root).add("it", 3)
+    with pipeline(root, keep_steps=1) as p:
+        p.insert("votes", [(9, 9)])
+        p.step()
+    record_path(root, 3).unlink()
+    assert examine(root)[0] == []
+    with pipeline(root) as p:
+        assert p.view("all_votes", as_of="it").rows() == seen
 
 
 def test_what_can_not_be_gone_back_to_stays(state):
