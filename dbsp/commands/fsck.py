@@ -26,7 +26,7 @@ from dbsp.circuits.segments.chunk import Chunk
 from dbsp.history.chunks import chunks_of
 from dbsp.pipeline.spark.checkpoints.on_store import checkpoint_of
 from dbsp.state.keeping.keep import read_keep
-from dbsp.state.keeping.kept import gaps
+from dbsp.state.keeping.kept import Kept, Known, gaps
 from dbsp.state.keeping.tags import Tags
 from dbsp.state.objects.path import SEGMENTS, ObjectPath
 from dbsp.state.opening import only_writer, open_segments
@@ -39,7 +39,13 @@ from dbsp.state.records.commits import (
     recorded_steps,
     sync,
 )
-from dbsp.state.records.delivered import Delivery, check_delivered, read_delivered, write_delivered
+from dbsp.state.records.delivered import (
+    Delivery,
+    check_delivered,
+    first_lacking,
+    read_delivered,
+    write_delivered,
+)
 from dbsp.state.records.identity import NAME, OtherFormat, read_identity
 from dbsp.state.records.places import Place, names_in
 from dbsp.state.recovery import begun_after
@@ -65,6 +71,8 @@ class _Examination:
         self.damaged: list[str] = []
         self.segments = open_segments(root, copied=copies)
         self.bad: dict[Chunk, bool] = {}
+        self.kept = Kept()
+        self.last: Commit | None = None  # of those that can be read
 
     def run(self) -> tuple[list[str], list[int]]:
         steps = recorded_steps(self.root)
@@ -72,7 +80,7 @@ class _Examination:
         whole = [step for step in steps if self._is_whole(step)]
         marked = marked_last(self.root)
         newest = max(steps[-1] if steps else 0, marked.step if marked is not None else 0)
-        missing = gaps([*(steps or [newest - 1]), newest + 1], self._oldest(steps)) if newest else []
+        missing = gaps([*(steps or [newest - 1]), newest + 1], self._oldest()) if newest else []
         self.damaged += [f"{record_path(self.root, step)}: damaged: the file is missing" for step in missing]
         if not missing:
             self._attempt(lambda: begun_after(self.root, newest, self.segments))
@@ -81,13 +89,17 @@ class _Examination:
         self._attempt(lambda: check_delivered(self.root, read_delivered(self.root), max(steps, default=0)))
         return self.damaged, whole
 
-    def _oldest(self, steps: list[int]) -> int:
+    def _oldest(self) -> int:
         """From which step on none should be missing: before are tagged ones. 0: nobody knows."""
-        for step in reversed(steps):
-            with suppress(StateError):
-                commit = load_commit(self.root, step)
-                return commit.oldest if commit is not None else 0
-        return 0
+        if self.last is None:
+            return 0
+        with suppress(StateError):  # said elsewhere
+            identity = read_identity(self.root)
+            # fewer may be kept now than when the last step was made
+            ruled = self.kept.oldest(read_keep(self.root))
+            lacking = first_lacking(self.root, identity.manifest.targets if identity is not None else ())
+            return max(self.last.oldest, ruled if lacking is None else min(ruled, lacking))
+        return self.last.oldest
 
     def sweep(self, steps: list[int]) -> None:
         """Of a store. A writer that was overtaken may yet commit the step after the last: that one's stay."""
@@ -112,6 +124,8 @@ class _Examination:
         commit: Commit | None = self._attempt(lambda: load_commit(self.root, step))
         if commit is None:
             return False
+        self.last = commit
+        self.kept.add(step, Known.of(commit))
         for owner, chunk in chunks_of(commit):
             if chunk not in self.bad:
                 count = len(self.damaged)

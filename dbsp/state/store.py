@@ -231,7 +231,7 @@ class Store:
         if (
             commit is None
             and self.last is not None
-            and max(self.last.oldest, self.steps[0]) < step < self.last.step
+            and max(self.last.oldest, self.past.oldest, self.steps[0]) < step < self.last.step
         ):
             raise StateError(
                 f"{record_path(self.root, step)}: damaged: the file is missing; what step {step} changed, "

@@ -58,6 +58,12 @@ class Past:
         """Whether a step can be read."""
         return step in self.kept or step in self._expired
 
+    @property
+    def oldest(self) -> int:
+        """From which step on all stay, by the rule and for the sinks."""
+        ruled = self.kept.oldest(self.keep)
+        return ruled if self.lacking is None else min(ruled, self.lacking)
+
     def needed(self) -> set[str]:
         """The segments that a record is known to refer to, or one that is to be deleted."""
         return self.kept.segments().union(*(known.needs for known in self._expired.values()))
@@ -118,9 +124,7 @@ class Past:
         """The steps that nothing keeps any more; of a store, by the tags that were there last."""
         if not self.kept.steps:
             return []
-        oldest = self.kept.oldest(self.keep)
-        if self.lacking is not None:
-            oldest = min(oldest, self.lacking)
+        oldest = self.oldest
         if min(self.kept) >= oldest:
             return []
         pinned = self.tags.known_pinned() if self._on_store else self.tags.pinned()

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from dbsp.circuits.errors import StateError
+from dbsp.circuits.errors import NotKept, StateError
 from dbsp.commands.cli import main
 from dbsp.commands.fsck import examine, go_back, listed
 from dbsp.state.keeping.tags import Tags
 from dbsp.state.objects.path import ObjectPath
 from dbsp.state.records.commits import record_path
 from dbsp.state.records.delivered import Delivery, read_delivered, write_delivered
+from dbsp.state.records.manifest import Manifest
 from tests.dbsp.build import STEPS, feed, pipeline
 from tests.dbsp.state.objects.places import in_memory
 
@@ -111,6 +112,26 @@ def test_what_a_tag_is_of_stays_though_its_record_is_not_in_the_log(tmp_path, mo
     assert examine(root)[0] == []
     with pipeline(root) as p:
         assert p.view("all_votes", as_of="it").rows() == seen
+
+
+def test_what_is_forgotten_as_fewer_are_kept_is_not_missing(state):
+    """At an opening, before its first step; a tag is of one before."""
+    Tags(state).add("it", 1)
+    with pipeline(state, keep_steps=1) as p:
+        assert p.store.steps == [1, 4]
+        with pytest.raises(NotKept, match="step 3 is not kept; steps 4 to 4 are, and tagged are 1"):
+            p.view("all_votes", as_of=3)
+    assert examine(state) == ([], [1, 4])
+
+
+def test_what_a_sink_lacks_is_missing_however_few_are_kept(state, monkeypatch):
+    monkeypatch.setattr(Manifest, "targets", {"out"})
+    write_delivered(state, {"out": Delivery(1)}, durable=True)
+    with pipeline(state, keep_steps=1) as p:
+        assert p.store.steps == [2, 3, 4]
+    assert examine(state) == ([], [2, 3, 4])
+    record(state, 3).unlink()
+    assert examine(state) == ([f"{record(state, 3)}: damaged: the file is missing"], [2, 4])
 
 
 def test_what_can_not_be_gone_back_to_stays(state):
