@@ -15,7 +15,7 @@ from shutil import rmtree
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
 from dbsp.sql.plans.program import Program
-from dbsp.state.records.batch_files import batch_file, batch_object, digest_of, recorded
+from dbsp.state.records.batch_files import batch_file, batch_object, digest_of, recorded, whole_file
 from dbsp.state.records.commits import CHECKPOINT, Commit, sync, write_whole
 from dbsp.state.records.manifest import Manifest
 from dbsp.state.records.places import Place
@@ -44,11 +44,11 @@ def moved(
     if last.batch is None or list(before) == list(now):
         return last.checkpoint, last.offsets
     folder = f"{CHECKPOINT}-{step}"
-    with disk(root / last.checkpoint):
-        files = {
-            name: batch_file(root, last.checkpoint, name, digest).read_bytes()
-            for name, digest in recorded(last).items()
-        }
+    # it gets new digests, which would say of any content that it is right
+    files = {
+        name: whole_file(batch_file(root, last.checkpoint, name, digest), digest, root, last.step)
+        for name, digest in recorded(last).items()
+    }
     try:
         made = rearranged(files, before, now)
     except ValueError as error:

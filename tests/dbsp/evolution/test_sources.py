@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.evolution.sources import rearranged
+from dbsp.circuits.errors import StateError
+from dbsp.evolution.sources import moved, rearranged
+from dbsp.state.records.batch_files import digest_of
+from tests.dbsp.state.stores import commit
 
 NAMES = ["a", "b", "c", "d"]
 ORDER = st.permutations(NAMES).flatmap(lambda names: st.integers(0, 4).map(lambda n: names[:n]))
@@ -51,3 +57,27 @@ def test_what_isn_t_known_is_refused() -> None:
         rearranged(checkpoint(["a", "b"]), ["a"], ["a", "b"])
     with pytest.raises(ValueError, match="offsets/0 is of version v2"):
         rearranged({"offsets/0": b"v2\n{}\n{}"}, ["a"], ["b"])
+
+
+@pytest.mark.parametrize("name", checkpoint(["a"]))
+def test_what_is_damaged_gets_no_digest_that_says_it_is_right(tmp_path: Path, name: str) -> None:
+    files = checkpoint(["a"])
+    for path, content in files.items():
+        (tmp_path / "checkpoint" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "checkpoint" / path).write_bytes(content)
+    last = replace(commit(3), batch=4, offsets={path: digest_of(content) for path, content in files.items()})
+    damaged = tmp_path / "checkpoint" / name
+    for problem in ("isn't what it was when its batch was committed", "is missing"):
+        if problem == "is missing":
+            damaged.unlink()
+        else:
+            damaged.write_bytes(files[name][:-1] + bytes([files[name][-1] ^ 1]))
+        with pytest.raises(StateError, match=rf"{damaged}: damaged: the file {problem}, .* of step 3 ended"):
+            moved(tmp_path, last, ["a"], ["b", "a"], 4, durable=False)
+        assert not (tmp_path / "checkpoint-4").exists()
+    damaged.write_bytes(files[name])
+    folder, digests = moved(tmp_path, last, ["a"], ["b", "a"], 4, durable=False)
+    assert (folder, digests) == (
+        "checkpoint-4",
+        {path: digest_of(content) for path, content in rearranged(files, ["a"], ["b", "a"]).items()},
+    )

@@ -25,7 +25,7 @@ from shutil import rmtree
 
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
-from dbsp.state.records.batch_files import digest_of, recorded
+from dbsp.state.records.batch_files import digest_of, recorded, whole_file
 from dbsp.state.records.commits import CHECKPOINT, Commit, sync
 from dbsp.state.store import Store
 
@@ -73,23 +73,7 @@ class Checkpoint:
     def check(self, last: Commit) -> None:
         """Raises StateError unless all files that the commit's batch needs are as they were."""
         for name, digest in recorded(last).items():
-            path = self.root / name
-            try:
-                with disk(path):
-                    problem = (
-                        "" if _digest(path) == digest else "isn't what it was when its batch was committed"
-                    )
-            except StateError as error:
-                if not isinstance(error.__cause__, FileNotFoundError):
-                    raise
-                problem = "is missing"
-            if problem:
-                raise StateError(
-                    f"{path}: damaged: the file {problem}, so where the input of step {last.step} ended "
-                    "isn't known; "
-                    "restore the state directory from a backup, or go back to a step that is whole: "
-                    f"`dbsp fsck {self.root.parent}` names it"
-                )
+            whole_file(self.root / name, digest, self.root.parent, last.step)
 
     def _needed(self) -> Iterator[str]:
         yield "metadata"

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import tempfile
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from shutil import rmtree
 
 from dbsp.circuits.disk import disk
-from dbsp.circuits.errors import StateError
 from dbsp.pipeline.spark.checkpoints.checkpoint import Checkpoint
 from dbsp.state.objects.path import ObjectPath
-from dbsp.state.records.batch_files import digest_of, object_name, recorded
+from dbsp.state.records.batch_files import object_name, recorded, whole_file
 from dbsp.state.records.commits import CHECKPOINT, Commit
 from dbsp.state.records.places import Place
 
@@ -72,22 +71,6 @@ class CheckpointOnStore(Checkpoint):
 
     def _files(self, commit: Commit) -> Iterator[tuple[str, bytes]]:
         """(path, content). Raises StateError for one that isn't as it was."""
-        digests: Mapping[str, str] = recorded(commit)
-        for path, digest in digests.items():
+        for path, digest in recorded(commit).items():
             found = self._objects / object_name(path, digest)
-            problem = "isn't what it was when its batch was committed"
-            try:
-                with disk(found):
-                    data = found.read_bytes()
-                if digest_of(data) == digest:
-                    yield path, data
-                    continue
-            except StateError as error:
-                if not isinstance(error.__cause__, FileNotFoundError):
-                    raise
-                problem = "is missing"
-            raise StateError(
-                f"{found}: damaged: the object {problem}, so where the input of step {commit.step} ended "
-                "isn't known; restore the state from a backup, or go back to a step that is whole: "
-                f"`dbsp fsck {self._objects.parent}` names it"
-            )
+            yield path, whole_file(found, digest, self._objects.parent, commit.step)
