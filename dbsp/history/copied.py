@@ -6,7 +6,6 @@ It is read while a writer runs. So it goes by one record, and takes of every fil
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from dbsp.circuits.disk import refused
 from dbsp.circuits.errors import StateError
 from dbsp.state.keeping import keep, tags
 from dbsp.state.records import delivered, identity
-from dbsp.state.records.batch_files import batch_file, recorded
+from dbsp.state.records.batch_files import batch_file, recorded, whole_file
 from dbsp.state.records.commits import Commit, record_path
 from dbsp.state.records.identity import Identity, read_identity
 from dbsp.state.records.places import Place
@@ -92,7 +91,7 @@ def _delivered(root: Place, step: int) -> bytes:
 def _checkpoints(root: Place, commits: Sequence[Commit]) -> dict[str, bytes]:
     """What the steps' batches need of Spark's checkpoints; of those before the last, what is there yet.
 
-    Raises FileNotFoundError, OSError.
+    Raises FileNotFoundError, OSError, and StateError for one that isn't as it was.
     """
     last, files = commits[-1], dict[str, bytes]()
     if last.batch is not None and not recorded(last) and isinstance(root, Path):  # of an older release
@@ -106,6 +105,12 @@ def _checkpoints(root: Place, commits: Sequence[Commit]) -> dict[str, bytes]:
                 )
             path = f"{commit.checkpoint}/{name}"
             if path not in files:
-                with suppress(*([] if commit is last else [FileNotFoundError])):
-                    files[path] = batch_file(root, commit.checkpoint, name, digest).read_bytes()
+                file = batch_file(root, commit.checkpoint, name, digest)
+                try:
+                    files[path] = whole_file(file, digest, root, commit.step)
+                except StateError as error:
+                    if not isinstance(error.__cause__, FileNotFoundError):
+                        raise
+                    if commit is last:
+                        raise error.__cause__ from None
     return files

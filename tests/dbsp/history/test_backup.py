@@ -19,6 +19,7 @@ from dbsp.circuits.traces import spine
 from dbsp.commands.shown.changelog import json_lines
 from dbsp.history.backup import NAME, back_up, restore
 from dbsp.pipeline.pipeline import Pipeline
+from dbsp.state.records.batch_files import digest_of
 from dbsp.state.store import Store
 from tests.dbsp.build import STEPS, feed, pipeline
 from tests.dbsp.faults import full_disk, interrupt, is_killed, kill, run_at, watching
@@ -141,6 +142,36 @@ def test_what_is_damaged_is_copied_again_or_named(tmp_path: Path) -> None:
     (tmp_path / "s" / "segments" / name).write_bytes(b"x" * 4000)
     with pytest.raises(DamagedChunk, match=f"s/segments/{name}: damaged"):
         back_up(tmp_path / "s", tmp_path / "to")
+
+
+def test_a_damaged_checkpoint_is_no_backup(tmp_path: Path) -> None:
+    """What steps before the last have no more of it is left out."""
+    offsets = tmp_path / "s" / "checkpoint" / "offsets"
+    with pipeline(tmp_path / "s") as p:
+        for batch in (0, 1):
+            offsets.mkdir(parents=True, exist_ok=True)
+            content = f"v1\n{batch}".encode()
+            (offsets / f"{batch}").write_bytes(content)
+            p.insert("votes", [(1, 1)])
+            p.step(stream="s", batch=batch, offsets={f"offsets/{batch}": digest_of(content)})
+            back_up(tmp_path / "s", tmp_path / "to")
+    there = files(tmp_path / "to")
+    for batch in (0, 1):
+        whole = (offsets / f"{batch}").read_bytes()
+        (offsets / f"{batch}").write_bytes(whole[:-1] + b"7")
+        with pytest.raises(StateError, match=rf"s/checkpoint/offsets/{batch}: damaged: .* step {batch + 1} "):
+            back_up(tmp_path / "s", tmp_path / "to")
+        assert files(tmp_path / "to") == there
+        (offsets / f"{batch}").write_bytes(whole)
+    (offsets / "0").unlink()
+    assert back_up(tmp_path / "s", tmp_path / "to").steps == (1, 2)
+    (offsets / "1").unlink()
+    with pytest.raises(StateError, match="offsets/1: went away while it was copied"):
+        back_up(tmp_path / "s", tmp_path / "to")
+
+
+def files(root: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
 
 def test_what_is_refused(tmp_path: Path) -> None:
