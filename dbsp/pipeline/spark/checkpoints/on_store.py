@@ -35,7 +35,11 @@ class CheckpointOnStore(Checkpoint):
         weakref.finalize(self, rmtree, directory, ignore_errors=True)
         super().__init__(Path(directory))
         self._objects = state / CHECKPOINT
+        # what is known to be there, of the last commit or sent; and of that what no record refers to yet
         self._kept: frozenset[str] = frozenset()
+        self._planned: frozenset[str] = frozenset()
+        # what else was there when the run began
+        self._found: frozenset[str] = frozenset()
 
     def record(self, durable: bool) -> dict[str, str]:
         """durable: they are sent in any case."""
@@ -44,10 +48,13 @@ class CheckpointOnStore(Checkpoint):
         with disk(self._objects):
             for name in sorted(names.keys() - self._kept):
                 (self._objects / name).put((self.root / names[name]).read_bytes())
-        self._kept |= names.keys()
+        self._planned = frozenset(names)
+        self._kept |= self._planned
         return digests
 
     def settle(self, last: Commit | None) -> None:
+        with disk(self._objects):
+            self._found = frozenset(self._objects.all_names())
         with disk(self.root):
             rmtree(self.root, ignore_errors=True)
             if last is None or last.batch is None:
@@ -62,12 +69,19 @@ class CheckpointOnStore(Checkpoint):
             pass
 
     def sweep(self, commits: Iterable[Commit]) -> None:
-        """Delete what none of the kept commits needs. Raises StateError."""
+        """Delete what none of the kept commits needs, of what was found or sent. Raises StateError.
+
+        After a commit of the run: that fails where another writer has made one since the run began. Who
+        slept through its lease after that commit has never heard of what its successor sends.
+        """
         needed = {
             object_name(path, digest) for commit in commits for path, digest in recorded(commit).items()
         }
+        expired = (self._found | self._kept) - needed - self._planned
         with disk(self._objects):
-            self._objects.remove(set(self._objects.all_names()) - needed - self._kept)
+            self._objects.remove(expired)
+        self._found -= expired
+        self._kept -= expired
 
     def _files(self, commit: Commit) -> Iterator[tuple[str, bytes]]:
         """(path, content). Raises StateError for one that isn't as it was."""

@@ -30,7 +30,8 @@ from dbsp.views.changes import Changes
 
 # how often a source that is read whole is looked at, unless it is said
 LOOK_SECONDS = 1.0
-# after how many steps files of the checkpoint that no kept step needs are deleted from a store
+# after how many batches files of the checkpoint that no kept step needs are deleted from a store; first after
+# one, since most runs are short
 SWEPT = 200
 
 log = logging.getLogger("dbsp")
@@ -52,6 +53,7 @@ class Steps:
         self.pipeline, self.tables, self.checkpoint, self.on_step = pipeline, tables, checkpoint, on_step
         self.looks = Looks(snapshot_tables(pipeline.program))
         self.count = 0
+        self._batches = 0
         # while rows of a batch are on their way their sources aren't idle
         self.is_reading = False
         self.began = -math.inf
@@ -97,8 +99,9 @@ class Steps:
             raise
         self._refusals.made(changes.step)
         self._made(changes)
-        if self.count % SWEPT == 0:
-            self.sweep()
+        self._batches += 1
+        if self._batches % SWEPT == 1:
+            self._sweep()
 
     def give_up(self, parts: Sequence[tuple[int, Rows]]) -> None:
         """Of a step that wasn't made keep no file; of one that was queued they are gone already."""
@@ -165,7 +168,7 @@ class Steps:
         if self.on_step is not None:
             self.on_step(changes)
 
-    def sweep(self) -> None:
+    def _sweep(self) -> None:
         store = self.pipeline.store
         try:
             self.checkpoint.sweep(map(store.commit_of, store.steps))

@@ -122,7 +122,6 @@ class Run:
             return self._only_compare(once, every or LOOK_SECONDS)
         self.checkpoint.settle(self.pipeline.store.last)
         drop_others(self.pipeline.store)
-        self.steps.sweep()
         taken = [self.direct.take(relation, table) for relation, table in enumerate(self.tables)]
         by_feeds = all(taken) and self.direct.is_planned_here
         interrupted = self._fed(once, every) if by_feeds else self._streamed(once, every)

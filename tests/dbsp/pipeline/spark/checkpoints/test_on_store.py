@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,12 @@ from dbsp.pipeline.pipeline import Pipeline
 from dbsp.pipeline.spark.checkpoints.on_store import CheckpointOnStore
 from dbsp.sql.compiler.load import compile_program
 from dbsp.state.objects.path import ObjectPath
+from dbsp.state.records.batch_files import object_name
+from dbsp.state.records.commits import Commit
 from dbsp.state.records.places import place_of
 from tests.dbsp.pipeline.spark.shop import EXPECTED, SOLD, TEXT, changelog, sell
-from tests.dbsp.state.objects.places import OnStore, on_store
+from tests.dbsp.state.objects.places import OnStore, in_memory, on_store
+from tests.dbsp.state.stores import commit
 from tests.servers.s3 import Server
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -94,3 +98,36 @@ def test_its_directory_goes_with_it(place: OnStore) -> None:
     assert directory.is_dir()
     del checkpoint
     assert not directory.exists()
+
+
+def recorded(checkpoint: CheckpointOnStore, batch: int, by: str) -> Commit:
+    """The commit that a writer would make of a batch."""
+    for name in ("metadata", f"offsets/{batch}"):
+        (checkpoint.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (checkpoint.root / name).write_text("of all" if name == "metadata" else f"{batch}, by {by}")
+    return replace(commit(batch + 1), batch=batch, offsets=checkpoint.record(durable=True))
+
+
+def needed(*commits: Commit) -> set[str]:
+    return {object_name(name, digest) for one in commits for name, digest in one.offsets.items()}  # type: ignore[attr-defined]
+
+
+def test_who_slept_through_its_lease_deletes_nothing_of_its_successor() -> None:
+    root = ObjectPath(in_memory())
+    objects = root / "checkpoint"
+    (objects / "offsets" / "0.0123456789abcdef").put(b"of one that died")
+    first, second = CheckpointOnStore(root), CheckpointOnStore(root)
+    first.settle(None)
+    made = [recorded(first, batch, "the first") for batch in range(4)]
+    first.sweep(made[-2:])
+    assert set(objects.all_names()) == needed(*made[-2:])
+    never = recorded(first, 4, "the first")
+    second.settle(made[-1])
+    made += [recorded(second, batch, "the second") for batch in (4, 5)]
+    there = set(objects.all_names())
+    first.sweep(made[2:4])
+    assert set(objects.all_names()) == there
+    second.check(made[-1])
+    assert needed(never) <= there, "its commit may come yet"
+    second.sweep(made[-2:])
+    assert set(objects.all_names()) == needed(*made[-2:])
