@@ -5,9 +5,10 @@
 TO and the state are directories, or places on stores, the one as well as the other.
 
 A backup is made at the instant at which backup.json is replaced: segments are there before, and those that
-only the backup before needed go after. So one that is interrupted leaves the one before. A segment that is
-there, and is what its checksums say, isn't copied again. The steps are pinned meanwhile, by a tag that goes
-by itself.
+only the backup before needed go after: of those that were there before that instant, for on a store another
+may make the next backup while this one sleeps through its lease. So one that is interrupted leaves the one
+before. A segment that is there, and is what its checksums say, isn't copied again. The steps are pinned
+meanwhile, by a tag that goes by itself.
 
 What is put back becomes a state directory at the instant at which it gets its name.
 """
@@ -22,19 +23,23 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import DamagedChunk, StateError
 from dbsp.history.chunks import copy_segments
 from dbsp.history.copied import Changing, Copied, copied
 from dbsp.history.placing import place
+from dbsp.state.lock import Lock
 from dbsp.state.objects.path import SEGMENTS
 from dbsp.state.opening import only_writer
 from dbsp.state.records.commits import Commit, write_whole
 from dbsp.state.records.places import Place, delete, names_in, place_of
 from dbsp.state.records.sealed import read_sealed, seal
 from dbsp.state.store import Store
+
+if TYPE_CHECKING:
+    from dbsp.state.objects.lease import Lease
 
 NAME = "backup.json"
 _OURS = {NAME, NAME + ".tmp", SEGMENTS, "lock", "lease"}
@@ -66,7 +71,7 @@ def back_up(state: str | Path, to: str | Path) -> Copy:
     try:
         for attempt in range(_ATTEMPTS):
             try:
-                return _backed_up(root, target)
+                return _backed_up(root, target, lock)
             except (Changing, DamagedChunk) as error:
                 # a step that was forgotten meanwhile took its segments with it
                 needed = isinstance(error, DamagedChunk) and _is_needed(root, error)
@@ -77,7 +82,7 @@ def back_up(state: str | Path, to: str | Path) -> Copy:
     raise AssertionError(target)
 
 
-def _backed_up(root: Place, target: Place) -> Copy:
+def _backed_up(root: Place, target: Place, lock: Lock | Lease) -> Copy:
     with _pinned(root) as step:
         store, identity = Store.read(root)
         found = copied(store, identity, step, [other for other in store.steps if other < step])
@@ -86,8 +91,11 @@ def _backed_up(root: Place, target: Place) -> Copy:
             with disk(target):
                 (target / SEGMENTS).mkdir(exist_ok=True)
         count, size = copy_segments(root, target, found.commits)
+        with disk(target):
+            there = {*names_in(target / SEGMENTS)}
+        lock.check()
         _write(target, root, found)
-    _sweep(target, found)
+    _sweep(target, there - {name for commit in found.commits for name in commit.segments})
     return Copy(found.step, tuple(commit.step for commit in found.commits), count, size)
 
 
@@ -157,12 +165,10 @@ def _read(target: Place) -> Copied | None:
     return Copied(tuple(Commit.from_bytes(files[name], target / name) for name in records), files)
 
 
-def _sweep(target: Place, found: Copied) -> None:
+def _sweep(target: Place, others: set[str]) -> None:
     """What only the backup before needed, and what one that was interrupted left."""
-    needed = {name for commit in found.commits for name in commit.segments}
     segments = target / SEGMENTS
     try:
-        others = {*names_in(segments)} - needed
         if isinstance(segments, Path):
             for name in others:
                 delete(segments / name)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from hypothesis import settings
 import dbsp
 from dbsp.circuits.errors import DamagedChunk, StateError
 from dbsp.commands.fsck import examine
+from dbsp.history import backup
 from dbsp.history.backup import back_up, restore
 from dbsp.history.branch import branch
 from dbsp.history.tagging import pin, tag, untag
@@ -282,6 +284,39 @@ def test_what_is_restored_is_there_as_a_whole_or_not_at_all(
         assert examine(place_of(to))[0] == []
         offset += 1 if THOROUGH else 7
     assert ends == {True, False}
+
+
+def test_who_slept_through_its_lease_deletes_nothing_of_the_next_backup(
+    there: OnStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether it slept before its backup was one, which then isn't made, or after."""
+    state, to, woken = tmp_path / "s", f"{there.uri}-to", []
+
+    def sleeps(act: Callable[..., None], *known: Any) -> None:
+        monkeypatch.undo()
+        steal(to)
+        step(p)
+        woken.append(back_up(state, to).step)
+        act(*known)
+
+    with pipeline(state, keep_steps=1) as p:
+        step(p)
+        back_up(state, to)
+        for name in ("_sweep", "_write"):
+            step(p)
+            monkeypatch.setattr(backup, name, partial(sleeps, getattr(backup, name)))
+            with suppress(StateError):
+                assert back_up(state, to).step == p.last_step - 1
+                assert name == "_sweep"
+            restore(to, tmp_path / name)
+            with pipeline(tmp_path / name) as restored:
+                assert restored.last_step == p.last_step
+                assert restored["counts"].rows() == p["counts"].rows()
+            assert {*names_in(place_of(to) / "segments")} >= p.store.commit_of(p.last_step).segments
+        assert woken == [3, 5]
+        back_up(state, to)
+        needed = {name for n in Store.read(state)[0].steps for name in p.store.commit_of(n).segments}
+        assert {*names_in(place_of(to) / "segments")} == needed
 
 
 # -- what is asked wrongly --------------------------------------------------------------------------
