@@ -10,7 +10,11 @@ may make the next backup while this one sleeps through its lease. So one that is
 before. A segment that is there, and is what its checksums say, isn't copied again. The steps are pinned
 meanwhile, by a tag that goes by itself.
 
-What is put back becomes a state directory at the instant at which it gets its name.
+A backup is renewed by the state that it is of, which has a name of its own (`Identity.state`). What is put
+back becomes a state directory at the instant at which it gets its path, and keeps that name: where the first
+is lost, it goes on in its place, and into the same backup. Where both go on, both may renew it, unless a step
+is in both that differs; so one of them should have another place. What begins with a step of another state
+(`branch`) is never taken for that.
 """
 
 from __future__ import annotations
@@ -130,6 +134,8 @@ def _refuse_another(target: Place, root: Place, found: Copied) -> None:
     before = _read(target)
     if before is None:
         return
+    if before.state and found.state and before.state != found.state:
+        raise StateError(f"{target}: holds step {before.step} of another state; use another directory")
     now = {commit.step: commit for commit in found.commits}
     common = [commit for commit in before.commits if commit.step in now]
     differs = any(now[commit.step].attempt != commit.attempt for commit in common)
@@ -142,7 +148,8 @@ def _refuse_another(target: Place, root: Place, found: Copied) -> None:
 
 def _write(target: Place, root: Place, found: Copied) -> None:
     files = {name: base64.b64encode(content).decode() for name, content in found.files.items()}
-    record = {"format": 1, "of": str(root.absolute()), "step": found.step, "files": files}
+    of = {"of": str(root.absolute()), "state": found.state, "step": found.step}
+    record = {"format": 1, **of, "files": files}
     with disk(target / NAME):
         write_whole(target / NAME, seal("backup", record))
 
@@ -162,7 +169,8 @@ def _read(target: Place) -> Copied | None:
             f"{target / NAME}: damaged: '{outside[0]}' is no file of a state directory; {advice}"
         )
     records = sorted(name for name in files if name.startswith("commits/"))
-    return Copied(tuple(Commit.from_bytes(files[name], target / name) for name in records), files)
+    commits = tuple(Commit.from_bytes(files[name], target / name) for name in records)
+    return Copied(commits, files, record.get("state", ""))
 
 
 def _sweep(target: Place, others: set[str]) -> None:

@@ -22,10 +22,11 @@ from dbsp.state.store import Store
 
 @dataclass(frozen=True)
 class Copied:
-    """commits: ascending, the last is what the copy is of. files: by path."""
+    """commits: ascending, the last is what the copy is of. files: by path. state: see `Identity`."""
 
     commits: tuple[Commit, ...]
     files: dict[str, bytes]
+    state: str
 
     @property
     def step(self) -> int:
@@ -53,7 +54,7 @@ def copied(store: Store, found: Identity, step: int, others: Collection[int]) ->
         raise Changing(f"{error.filename}: went away while it was copied; try again") from None
     except OSError as error:
         raise refused(error, root) from error
-    return Copied(commits, files)
+    return Copied(commits, files, found.state)
 
 
 class Changing(StateError):

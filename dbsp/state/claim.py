@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from shutil import rmtree
 
 from dbsp.state.records.commits import load_commit, move, recorded_steps, sync, traces_of, write_whole
-from dbsp.state.records.identity import FORMAT, NAME, NEXT, Identity, of_another, read_identity
+from dbsp.state.records.identity import (
+    FORMAT,
+    NAME,
+    NEXT,
+    Identity,
+    another_state,
+    of_another,
+    read_identity,
+)
 from dbsp.state.records.places import Place
 
 
@@ -49,9 +58,10 @@ def claim(root: Place, identity: Identity, durable: bool) -> Identity | None:
     less.
     """
     found = settled_owner(root, durable)
+    identity = replace(identity, state=(found.state if found else "") or another_state())
     if found is not None and found.fingerprint == identity.fingerprint:
         grew = found.manifest.begun != identity.manifest.begun
-        return identity if found.format < FORMAT or grew else None
+        return identity if found.format < FORMAT or grew or not found.state else None
     steps = recorded_steps(root)
     if steps:
         if found is None:

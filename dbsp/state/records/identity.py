@@ -6,6 +6,7 @@ step that changes it is there. Wherever that ends, the last record says which of
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,7 +37,8 @@ class Identity:
     `${NAME}` in place of what it stood for in settings of connections.
 
     functions: those that aren't in the text, as records. manifest: what it keeps; of a directory in the
-    format before, nothing is known of that. format: of the file.
+    format before, nothing is known of that. format: of the file. state: by which the directory is told from
+    others, whatever becomes of its program and its place; nothing where it hasn't been given one.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Identity:
     functions: tuple[Declared, ...] = ()
     manifest: Manifest = field(default_factory=Manifest)
     format: int = FORMAT
+    state: str = field(default="", compare=False)
 
     def describes(self, fingerprint: str, traces: Iterable[str]) -> bool:
         """Whether a record of that program, with traces of these names, is one of this program."""
@@ -61,8 +64,14 @@ class Identity:
             "text": self.text,
             "functions": [function.to_json() for function in self.functions],
             "manifest": self.manifest.to_json(),
+            "state": self.state,
         }
         return seal("state of", record, indent=1)
+
+
+def another_state() -> str:
+    """What no other state is told by."""
+    return secrets.token_hex(8)
 
 
 def identity_of(program: Program) -> Identity:
@@ -90,7 +99,8 @@ def read_identity(root: Place, name: str = NAME) -> Identity | None:
     known = (record["program"], record["fingerprint"], record["text"], record["timezone"], functions)
     if record["format"] == NUMBERED:
         return Identity(*known, format=NUMBERED)
-    return Identity(*known, Manifest.from_json(record["manifest"]), record["format"])
+    manifest = Manifest.from_json(record["manifest"])
+    return Identity(*known, manifest, record["format"], record.get("state", ""))
 
 
 class OtherFormat(StateError):

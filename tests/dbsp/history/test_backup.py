@@ -18,10 +18,12 @@ from dbsp.circuits.errors import DamagedChunk, StateError
 from dbsp.circuits.traces import spine
 from dbsp.commands.shown.changelog import json_lines
 from dbsp.history.backup import NAME, back_up, restore
+from dbsp.history.branch import branch
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.state.records.batch_files import digest_of
 from dbsp.state.store import Store
 from tests.dbsp.build import STEPS, feed, pipeline
+from tests.dbsp.evolution.changing import BY_USER, with_
 from tests.dbsp.faults import full_disk, interrupt, is_killed, kill, run_at, watching
 from tests.effort import QUICK, examples
 
@@ -201,6 +203,32 @@ def test_what_is_refused(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(StateError, match=r"backup.json: damaged: .* use a backup before it"):
         restore(tmp_path / "to", tmp_path / "r")
+
+
+def test_a_backup_is_of_one_state(tmp_path: Path) -> None:
+    """However many steps another one has. What is restored goes on in its place, a branch doesn't."""
+    state, to = tmp_path / "s", tmp_path / "to"
+    with pipeline(state, keep_steps=1) as p, pipeline(tmp_path / "another", keep_steps=1) as another:
+        step(p)
+        back_up(state, to)
+        branch(state, 1, tmp_path / "if")
+        for _ in range(3):
+            step(another)
+    with pipeline(tmp_path / "if", keep_steps=1) as p:
+        for _ in range(3):
+            step(p)
+    there = files(to)
+    for other in (tmp_path / "another", tmp_path / "if"):
+        with pytest.raises(StateError, match="to: holds step 1 of another state; use another directory"):
+            back_up(other, to)
+    assert files(to) == there
+    shutil.rmtree(state)
+    restore(to, state)
+    with pipeline(state, program=with_(by_user=BY_USER), evolve=True, keep_steps=1) as p:
+        for n in range(3):
+            p.insert("votes", [(n, n)])
+            p.step()
+        assert back_up(state, to).step == p.last_step
 
 
 def prepared(tmp_path: Path) -> tuple[list[Any], Path, Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -89,3 +90,26 @@ def test_a_directory_that_went_back_before_a_change_is_its_old_program_s(tmp_pat
     (tmp_path / NAME).write_bytes(OTHER.to_bytes())
     assert claim(tmp_path, IDENTITY, durable=True) is None
     assert owner(tmp_path) == IDENTITY
+
+
+def test_a_state_is_told_from_others_whatever_becomes_of_its_program(tmp_path):
+    """One of an older release is given its name by the next step."""
+    filled(tmp_path / "another", 1).close()
+    (tmp_path / "s" / "commits").mkdir(parents=True)
+    (tmp_path / "s" / "segments").mkdir()
+    (tmp_path / "s" / NAME).write_bytes(IDENTITY.to_bytes())
+    create_whole(tmp_path / "s" / "commits" / f"{1:012d}.json", commit(1).to_bytes())
+    states = [owner(tmp_path / "s").state]
+    with closing(Store.open(tmp_path / "s", IDENTITY)) as store:
+        states.append(owner(tmp_path / "s").state)
+        store.commit(commit(2))
+        states.append(owner(tmp_path / "s").state)
+    with closing(Store.open(tmp_path / "s", IDENTITY)) as store:
+        store.commit(commit(3))
+        states.append(owner(tmp_path / "s").state)
+    (tmp_path / "s" / NAME).write_bytes(replace(OTHER, state=states[-1]).to_bytes())
+    assert claim(tmp_path / "s", IDENTITY, durable=False) is None  # it has gone back
+    states.append(owner(tmp_path / "s").state)
+    name = states[2]
+    assert states == ["", "", name, name, name]
+    assert name not in ("", owner(tmp_path / "another").state)
