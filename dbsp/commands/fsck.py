@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -186,8 +185,8 @@ def _forget_deliveries(root: Place, step: int) -> list[str]:
             f"{root / 'delivered.json'}: damaged; delete it, and every step that is kept is delivered again"
         ]
     ahead = {target: each for target, each in delivered.items() if each.step > step}
-    if ahead:
-        back = {target: replace(each, step=min(each.step, step)) for target, each in delivered.items()}
+    if delivered:
+        back = {target: each.back_at(step) for target, each in delivered.items()}
         write_delivered(root, back, durable=True)
     return [_to_do(target, each, step) for target, each in ahead.items()]
 
@@ -195,7 +194,8 @@ def _forget_deliveries(root: Place, step: int) -> list[str]:
 def _to_do(target: str, each: Delivery, step: int) -> str:
     steps = list(range(step + 1, each.step + 1))
     if each.writer is not None:
-        return f"'{target}': has got {listed(steps)} already; empty it, and delete its row in dbsp_steps"
+        until = f"until it is at step {step}, too, or begun anew: the next delivery says how"
+        return f"'{target}': has got {listed(steps)} already, and gets nothing {until}"
     if each.directory is None:
         return f"'{target}': has got {listed(steps)} already, and will get what is made of them now, too"
     first, last = (f"__step={n}" for n in (steps[0], steps[-1]))

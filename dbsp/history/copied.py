@@ -6,7 +6,7 @@ It is read while a writer runs. So it goes by one record, and takes of every fil
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from dbsp.circuits.disk import refused
@@ -84,9 +84,8 @@ def _program(root: Place, found: Identity) -> bytes:
 
 
 def _delivered(root: Place, step: int) -> bytes:
-    """What a sink has of later steps this copy knows nothing of."""
     known = delivered.read_delivered(root)
-    return delivered.sealed({name: replace(each, step=min(each.step, step)) for name, each in known.items()})
+    return delivered.sealed({name: each.back_at(step) for name, each in known.items()})
 
 
 def _checkpoints(root: Place, commits: Sequence[Commit]) -> dict[str, bytes]:

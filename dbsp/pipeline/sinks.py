@@ -61,7 +61,8 @@ class Sinks:
     """The sinks of a pipeline's program: the tables that something is inserted into.
 
     functions: of the tables that a function writes. _delivered: per target, the last step that it has.
-    _recorded: what the file says of that.
+    _recorded: what the file says of that. _first: the pipeline's last step before any of its own. _seen: the
+    targets that were found to have no later one than they can.
     """
 
     pipeline: Fed
@@ -69,10 +70,12 @@ class Sinks:
     _delivered: dict[str, Delivery] = field(default_factory=dict)
     _recorded: dict[str, Delivery] = field(default_factory=dict)
     _later: Later = field(default_factory=Later)
+    _seen: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         program = self.pipeline.program
         root = self.pipeline.store.root
+        self._first = self.pipeline.last_step
         self._delivered = read_delivered(root)
         check_delivered(root, self._delivered, self.pipeline.last_step)
         self._recorded = dict(self._delivered)
@@ -102,7 +105,8 @@ class Sinks:
             self.pipeline.store,
             table,
             lambda: self._writer(table.name),
-            lambda: self.pipeline.last_step,
+            lambda: self._latest(table.name),
+            lambda: self._see(table.name),
             lambda step: self._given(table.name, step),
         )
 
@@ -165,7 +169,9 @@ class Sinks:
             what = f"table '{name}': step {step} was not written: {self.targets[name].why(error)}"
             failed = DeliveryError(f"{table.location}: {what}", step, name)
             failed.__cause__ = error
+            self._remember(name)
             return failed
+        self._remember(name)
         before = self._delivered.get(name, Delivery(0))
         self._delivered[name] = replace(before, step=step, directory=self.targets[name].directory)
         return None
@@ -185,6 +191,30 @@ class Sinks:
                 if any(store.commit_of(before).changes_for(name).get(view) for view in views):
                     return before
         return 0
+
+    def _latest(self, name: str) -> int:
+        """The last step that a target can have.
+
+        Steps are committed before they are delivered: what it has, before this pipeline has written to it, is
+        of a step that was there when it was opened, or else of a history that was lost.
+        """
+        if name in self._seen:
+            return self.pipeline.last_step
+        return self._delivered.get(name, Delivery(0)).bound or self._first
+
+    def _remember(self, name: str) -> None:
+        """For the next pipeline, what a target can have that this one hasn't looked at."""
+        known = self._delivered.get(name, Delivery(0))
+        if known.writer is not None and name not in self._seen:
+            self._delivered[name] = replace(known, bound=known.bound or self._first)
+
+    def _see(self, name: str) -> None:
+        """It has nothing that was lost; on disk before it gets a step."""
+        self._seen.add(name)
+        known = self._delivered.get(name, Delivery(0))
+        if known.bound:
+            self._delivered[name] = replace(known, bound=0)
+            self._note()
 
     def _writer(self, name: str) -> str:
         """By which name the target knows this state directory; on disk before it is used."""

@@ -23,15 +23,17 @@ _ROWS = 1 << 20
 
 @dataclass(frozen=True)
 class Outlet:
-    """writer: the name by which the table knows the state directory. last_step: of the pipeline. given: the
-    last step before another that changed something in the table, as far as steps are kept.
+    """writer: the name by which the table knows the state directory. latest: the last step that the table can
+    have of its history. seen: told that it has no later one. given: the last step before another that changed
+    something in the table, as far as steps are kept.
     """
 
     program: Program
     store: Store
     table: Table
     writer: Callable[[], str]
-    last_step: Callable[[], int]
+    latest: Callable[[], int]
+    seen: Callable[[], None]
     given: Callable[[int], int]
 
     @cached_property
@@ -63,16 +65,24 @@ class Outlet:
                     yield rows
 
     def check_writer(self, owner: str, written: int, noted: str, cure: str) -> None:
-        """Raises StateError where the table is another's, or this state went back.
+        """Raises StateError where the table is another's, or has steps that this state lost.
 
         owner, written: who wrote it last, and which step, as `noted` there says.
         """
-        if owner == self.writer() and written <= self.last_step():
-            return
-        raise StateError(
-            f"it is another state directory's, or this one went back: {noted} has step {written} of writer "
-            f"{owner}, and {self.store.root} is {self.writer()} at step {self.last_step()}; {cure}"
-        )
+        if owner != self.writer():
+            raise StateError(
+                f"it is another state directory's, or this one went back: {noted} has step {written} of "
+                f"writer {owner}, and {self.store.root} is {self.writer()}; {cure}"
+            )
+        latest = self.latest()
+        if written > latest:
+            raise StateError(
+                f"it is ahead of the state: {noted} has step {written}, and {self.store.root} went on from "
+                f"step {latest}, as after a restore; restore the table to step {latest}, too; or begin it "
+                "anew: take it and its INSERT out of the program, put them back, each with --evolve, and "
+                f"{cure}"
+            )
+        self.seen()
 
     def check_steps(self, step: int, written: int, noted: str) -> None:
         """Raises StateError where the table lacks a step that it was given before `step`."""

@@ -45,7 +45,7 @@ def opened(pipeline: Fed, table: Table, outlet: Outlet) -> Target:
         if producing is not None and has_columns(table):
             return Produced(outlet, producing)
         return Messages(pipeline, table, producing if isinstance(producing, Transactions) else None)
-    return Files(pipeline, table) if table.is_file else Appended(pipeline, table)
+    return Files(pipeline, table, outlet) if table.is_file else Appended(pipeline, table)
 
 
 @dataclass
@@ -134,6 +134,8 @@ def _bytes(part: str | bytearray | None) -> bytes | None:
 class Files(Appended):
     """Files under a path, a directory a step."""
 
+    outlet: Outlet
+
     def __post_init__(self) -> None:
         check_scheme(self.spark, self.table)
         # what starts from nothing each time writes the same steps again
@@ -147,7 +149,7 @@ class Files(Appended):
     def _refuse_strangers(self) -> None:
         """Steps that this state hasn't made are another one's: a reader would take both for one changelog."""
         target = self.table
-        path, last = path_of(target), self.pipeline.last_step
+        path, last = path_of(target), self.outlet.latest()
         found = sorted(step for step in self._steps_in(path) if step > last)
         if found:
             first, newest = (f"{STEP}={step}" for step in (found[0], found[-1]))
@@ -157,6 +159,7 @@ class Files(Appended):
                 f"the state {self.pipeline.store.root} is {last}: it was written by another state directory, "
                 "or before this one went back; delete what is there, or give another path"
             )
+        self.outlet.seen()
 
     def _steps_in(self, path: str) -> Iterator[int]:
         """The steps that have a directory there."""

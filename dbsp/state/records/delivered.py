@@ -4,7 +4,7 @@ files."""
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dbsp.circuits.disk import disk
@@ -21,13 +21,19 @@ class Delivery:
     """step: the last that was written. directory: of its `__step=n`, or None where it has no files.
 
     writer: by which name a database knows this state directory, or None where none asks. began: the step
-    after which it became a sink, of a program that was changed.
+    after which it became a sink, of a program that was changed. bound: the last step that it can have, of a
+    state that went back, or that hasn't looked since; 0: whatever it has is this state's.
     """
 
     step: int
     directory: str | None = None
     writer: str | None = None
     began: int = 0
+    bound: int = 0
+
+    def back_at(self, step: int) -> Delivery:
+        """Of a state that goes back to a step: what a sink has of later ones it knows nothing of."""
+        return replace(self, step=min(self.step, step), bound=min(self.bound or step, step))
 
 
 def read_delivered(root: Place) -> dict[str, Delivery]:
@@ -65,7 +71,7 @@ def sealed(delivered: Mapping[str, Delivery]) -> bytes:
 
 def _listed(each: Delivery) -> list[object]:
     """What is as it is at first is left out at the end."""
-    values: list[object] = [each.step, each.directory, each.writer, each.began]
+    values: list[object] = [each.step, each.directory, each.writer, each.began, each.bound]
     while values[-1] in (None, 0) and len(values) > 2:
         values.pop()
     return values

@@ -106,10 +106,10 @@ class Iceberg:
 
     def _claimed(self, table: Table) -> int:
         """The last step that the table has. Raises StateError where it is another's."""
-        if WRITER not in table.properties:
-            return 0
-        written = int(table.properties.get(STEP, 0))
-        self.outlet.check_writer(table.properties[WRITER], written, STEP, _CURE)
+        is_new = WRITER not in table.properties
+        owner = self.outlet.writer() if is_new else table.properties[WRITER]
+        written = 0 if is_new else int(table.properties.get(STEP, 0))
+        self.outlet.check_writer(owner, written, STEP, _CURE)
         return written
 
     def _add(self, table: Table, step: int, records: Sequence[pa.RecordBatch]) -> None:

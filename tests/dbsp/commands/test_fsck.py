@@ -151,7 +151,8 @@ def test_sinks_are_told_what_they_have_too_much(state):
         "'large': delete __step=3 to __step=4 in /out/large, before a reader takes them for new ones",
         "'topic': has got step 3 already, and will get what is made of them now, too",
     ]
-    assert read_delivered(state) == {"large": Delivery(2, "/out/large"), "topic": Delivery(2)}
+    back = {"large": Delivery(2, "/out/large", bound=2), "topic": Delivery(2, bound=2)}
+    assert read_delivered(state) == back
     assert examine(state) == ([], [1, 2])
 
 

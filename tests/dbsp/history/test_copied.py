@@ -34,7 +34,10 @@ def test_a_copy_is_of_one_step(state: Path, tmp_path: Path) -> None:
         "keep.json",
     }
     place(found, state, tmp_path / "c")
-    assert read_delivered(tmp_path / "c") == {"out": Delivery(3, "/out"), "late": Delivery(1)}
+    assert read_delivered(tmp_path / "c") == {
+        "out": Delivery(3, "/out", bound=3),
+        "late": Delivery(1, bound=3),
+    }
     with pipeline(tmp_path / "c") as p:
         assert (p.last_step, p.store.steps, p.store.keep.steps) == (3, [1, 2, 3], 7)
         assert list(p.store.tags.all()) == ["it"]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from dbsp.errors import DeliveryError
+from dbsp.history.backup import back_up, restore
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.pipeline.sinks import Later
 
@@ -78,3 +79,42 @@ def test_what_a_sink_lacks_is_there_for_it_though_the_next_opening_lets_none_lag
         assert p.store.steps == [9, 10]  # and no longer
     with closing(sqlite3.connect(tmp_path / "away" / "n.db")) as found:
         assert found.execute("SELECT count(*) FROM away").fetchone() == (10,)
+
+
+@pytest.mark.spark
+def test_a_sink_that_is_ahead_of_what_was_restored_is_refused_until_it_is_begun_anew(tmp_path: Path) -> None:
+    """Whatever steps are made before it is looked at: they are of another history than what it has."""
+    tables = "CREATE TABLE n (i INT PRIMARY KEY); CREATE TABLE m (i INT PRIMARY KEY);\n"
+    out = f"CREATE TABLE out (i INT PRIMARY KEY) USING sqlite OPTIONS (path '{tmp_path}/out.db');\n"
+    written = tables + out + "INSERT INTO out SELECT i FROM n;\n"
+    with Pipeline(sql=written, state=tmp_path / "state", runner="inline") as p:
+        p.insert("n", [(1,)])
+        p.step()
+        back_up(tmp_path / "state", tmp_path / "backup")
+        p.insert("n", [(2,)])
+        p.step()
+    restore(tmp_path / "backup", tmp_path / "restored")
+
+    def opened(program: str) -> Pipeline:
+        return Pipeline(sql=program, state=tmp_path / "restored", runner="inline", evolve=True)
+
+    more = "CREATE VIEW more AS SELECT i FROM m;\n"
+    with opened(written + more) as p:
+        assert p.last_step == 2
+        p.insert("m", [(1,)])
+        p.step()
+        p.insert("n", [(3,)])
+        with pytest.raises(
+            DeliveryError, match=r"it is ahead of the state: dbsp_steps has step 2, .* step 1,"
+        ):
+            p.step()
+    with opened(tables + more) as p:
+        assert p.undelivered == {}
+    with closing(sqlite3.connect(tmp_path / "out.db")) as there, there:
+        there.execute("DELETE FROM out")
+        there.execute("DELETE FROM dbsp_steps")
+    with opened(written + more) as p:
+        p.insert("n", [(4,)])
+        p.step()
+    with closing(sqlite3.connect(tmp_path / "out.db")) as there:
+        assert there.execute("SELECT i FROM out ORDER BY 1").fetchall() == [(1,), (3,), (4,)]

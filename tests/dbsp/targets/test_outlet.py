@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,10 +32,10 @@ def program() -> Program:
     return replace(made, tables=made.tables | {t.name: t for t in given})
 
 
-def outlet_of(p: Pipeline, insert: Insert, given: int = 0) -> Outlet:
+def outlet_of(p: Pipeline, insert: Insert, given: int = 0, seen: Callable[[], None] = lambda: None) -> Outlet:
     made = replace(p.program, inserts=(insert,))
     return Outlet(
-        made, p.store, made.tables[insert.target], lambda: "w", lambda: p.last_step, lambda _: given
+        made, p.store, made.tables[insert.target], lambda: "w", lambda: p.last_step, seen, lambda _: given
     )
 
 
@@ -68,14 +69,22 @@ def test_of_each_key_one_record(tmp_path: Path, rows: int, monkeypatch: pytest.M
         assert out.table.option("dbtable", "t") == "t"
 
 
-def test_a_table_of_another_state_is_refused(tmp_path: Path) -> None:
+def test_a_table_of_another_state_or_of_lost_steps_is_refused(tmp_path: Path) -> None:
+    seen = list[str]()
     with Pipeline(program(), state=tmp_path, runner="inline") as p:
         p.step()
-        out = outlet_of(p, KEYED, given=1)
+        out = outlet_of(p, KEYED, given=1, seen=lambda: seen.append("seen"))
+        with pytest.raises(
+            StateError, match=r"another state directory's.*: noted has step 0 of writer x, .*; cure$"
+        ):
+            out.check_writer("x", 0, "noted", "cure")
+        with pytest.raises(
+            StateError, match=r"ahead of the state: noted has step 2, and .* from step 1, .* cure$"
+        ):
+            out.check_writer("w", 2, "noted", "cure")
+        assert not seen
         out.check_writer("w", 1, "noted", "cure")
-        for owner, written in (("x", 0), ("w", 2)):
-            with pytest.raises(StateError, match=f"noted has step {written} of writer {owner}, .*; cure$"):
-                out.check_writer(owner, written, "noted", "cure")
+        assert seen
         out.check_steps(2, 1, "noted")
         with pytest.raises(StateError, match="noted has step 0 of it, and step 1 changed it"):
             out.check_steps(2, 0, "noted")

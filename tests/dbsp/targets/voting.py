@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import random
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pytest
 
+from dbsp.errors import DeliveryError
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.plans.program import Insert, Program
 from dbsp.sql.plans.schemas import Field
@@ -72,6 +75,30 @@ def random_steps(p: Pipeline, table: str, steps: int = 12, least: int = 0) -> It
         present += come
         p.step()
         yield present
+
+
+def check_lost_steps(made: Program, root: Path, **options: Any) -> None:
+    """A target that has steps which the state lost is refused, at every try; its own state goes on."""
+    state, restored = root / "state", root / "restored"
+    with opened(made, state, **options) as p:
+        feed(p)
+        p.step()
+    shutil.copytree(state, restored)
+    with opened(made, state, **options) as p:
+        feed(p)
+        p.step()
+    for last in (1, 2):  # the second has step 2, too, and the target's is still another
+        with opened(made, restored, **options) as p:
+            assert p.last_step == last
+            for _ in range(2):
+                feed(p)
+                with pytest.raises(
+                    DeliveryError, match=r"step 2 was not written: it is ahead .* from step 1, "
+                ):
+                    p.step()
+    with opened(made, state, **options) as p:
+        feed(p)
+        p.step()
 
 
 def write_again(p: Pipeline) -> None:

@@ -89,7 +89,7 @@ class Transactions:
             raise Error(f"the offset of group {name} can't be read: {found.error}")
         written: int = max(found.offset, 0)
         noted = f"the offset of group {name}"
-        self.outlet.check_writer(self.outlet.writer(), written, noted, "start from a new state directory")
+        self.outlet.check_writer(self.outlet.writer(), written, noted, "give another topic")
         given = self.outlet.given(step)
         if written < given:
             where = f"{self.outlet.table.option(_TOPIC)}:0"

@@ -16,7 +16,12 @@ from dbsp.state.records.delivered import (
     write_delivered,
 )
 
-DELIVERED = {"out": Delivery(3, "/data/out"), "ünd": Delivery(1), "new": Delivery(2, began=2)}
+DELIVERED = {
+    "out": Delivery(3, "/data/out"),
+    "ünd": Delivery(1),
+    "new": Delivery(2, began=2),
+    "old": Delivery(1, bound=1),
+}
 
 
 def test_it_reads_back_and_is_replaced(tmp_path: Path) -> None:
@@ -44,6 +49,11 @@ def test_damage_is_told_with_what_deleting_it_means(tmp_path: Path) -> None:
         StateError, match=r"delivered.json: damaged: .* any other sink gets these rows twice$"
     ):
         read_delivered(tmp_path)
+
+
+def test_going_back_takes_nothing_away_from_what_is_known() -> None:
+    assert Delivery(3, writer="w").back_at(2) == Delivery(2, writer="w", bound=2)
+    assert Delivery(1, bound=1).back_at(2) == Delivery(1, bound=1)
 
 
 def test_a_sink_that_is_ahead_is_named(tmp_path: Path) -> None:

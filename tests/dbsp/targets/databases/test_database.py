@@ -15,7 +15,7 @@ from dbsp.sql.plans.program import Program
 from dbsp.targets.databases import database
 from dbsp.targets.databases.database import Database
 from tests.dbsp.targets.databases.places import Place
-from tests.dbsp.targets.voting import feed, opened, random_steps, voting, write_again
+from tests.dbsp.targets.voting import check_lost_steps, feed, opened, random_steps, voting, write_again
 
 pytestmark = pytest.mark.slow
 
@@ -187,6 +187,10 @@ def test_a_table_of_another_directory_is_refused(clean: Place, tmp_path: Path) -
             p.step()
     with opened(made, tmp_path / "one") as p:
         check(p, clean)
+
+
+def test_a_table_that_has_steps_which_were_lost_is_refused(clean: Place, tmp_path: Path) -> None:
+    check_lost_steps(program(clean), tmp_path)
 
 
 def test_a_table_that_lacks_steps_gets_no_later_ones(clean: Place, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from dbsp.errors import DeliveryError
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.plans.program import Program
 from dbsp.testing.bags import arrow_values
-from tests.dbsp.targets.voting import feed, only, opened, voting, write_again
+from tests.dbsp.targets.voting import check_lost_steps, feed, only, opened, voting, write_again
 from tests.servers.s3 import BUCKET, ENVIRONMENT, Server, outside, s3
 
 Storage = dict[str, str]
@@ -181,6 +181,10 @@ def test_a_table_of_another_directory_is_refused(tmp_path: Path) -> None:
             p.step()
     with opened(made, tmp_path / "one") as p:
         check(p, str(tmp_path))
+
+
+def test_a_table_that_has_steps_which_were_lost_is_refused(tmp_path: Path) -> None:
+    check_lost_steps(program(str(tmp_path)), tmp_path)
 
 
 def test_a_table_that_lacks_steps_gets_no_later_ones(tmp_path: Path) -> None:

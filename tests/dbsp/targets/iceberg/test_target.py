@@ -22,7 +22,7 @@ from dbsp.sql.plans.program import Insert, Program
 from dbsp.testing.bags import arrow_values, identity
 from tests.dbsp.build import program, table, view
 from tests.dbsp.targets.databases.typed import COLUMNS, ROWS
-from tests.dbsp.targets.voting import feed, only, opened, voting, write_again
+from tests.dbsp.targets.voting import check_lost_steps, feed, only, opened, voting, write_again
 
 pytestmark = pytest.mark.slow
 
@@ -129,6 +129,10 @@ def test_a_table_of_another_or_with_rows_is_refused(tmp_path: Path) -> None:
         feed(p)
         with pytest.raises(DeliveryError, match="it has rows that no step has written"):
             p.step()
+
+
+def test_a_table_that_has_steps_which_were_lost_is_refused(tmp_path: Path) -> None:
+    check_lost_steps(votes(tmp_path), tmp_path)
 
 
 @pytest.mark.parametrize("key", [("id",), ("id", "i")])

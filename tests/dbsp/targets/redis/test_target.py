@@ -22,7 +22,7 @@ from dbsp.sql.plans.nodes import Scan
 from dbsp.sql.plans.program import Insert, Program
 from dbsp.sql.plans.schemas import Field
 from tests.dbsp.build import program, table, view
-from tests.dbsp.targets.voting import feed, only, opened, random_steps, voting
+from tests.dbsp.targets.voting import check_lost_steps, feed, only, opened, random_steps, voting
 from tests.servers.proxy import Proxy
 from tests.servers.redis import Server, redis_server
 
@@ -210,6 +210,10 @@ def test_a_prefix_of_another_directory_and_keys_of_others(clean: Server, tmp_pat
         feed(p)
         with pytest.raises(DeliveryError, match="it lacks what it was given: dbsp_steps:totals: has step 0"):
             p.step()
+
+
+def test_a_prefix_that_has_steps_which_were_lost_is_refused(clean: Server, tmp_path: Path) -> None:
+    check_lost_steps(of(clean.url), tmp_path)
 
 
 def test_a_broken_url_is_not_shown(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from dbsp.sql.plans.program import Insert, Program
 from dbsp.sql.plans.schemas import Field
 from dbsp.views.explained.checks import notes
 from tests.dbsp.build import VOTES, table, votes_program
-from tests.dbsp.targets.voting import feed, opened, write_again
+from tests.dbsp.targets.voting import check_lost_steps, feed, opened, write_again
 from tests.effort import is_long
 from tests.servers.kafka import Broker, kafka, messages, patiently
 from tests.servers.proxy import Proxy
@@ -235,6 +235,12 @@ def test_a_producer_that_was_overtaken_and_an_offset_that_is_gone(
         ):
             gone._opened(6)
         gone.close()
+
+
+def test_a_topic_that_has_steps_which_were_lost_is_refused(
+    spark: Any, broker: Broker, tmp_path: Path
+) -> None:
+    check_lost_steps(program(broker, "ahead"), tmp_path, spark=spark)
 
 
 def test_a_transaction_that_lasts_too_long(spark: Any, broker: Broker, tmp_path: Path) -> None:
