@@ -108,6 +108,7 @@ class Sinks:
             lambda: self._latest(table.name),
             lambda: self._see(table.name),
             lambda step: self._given(table.name, step),
+            self._delivered.get(table.name, Delivery(0)),
         )
 
     def catch_up(self, may_lag: int = 0) -> None:

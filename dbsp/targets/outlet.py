@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from dbsp.circuits.errors import ProgramError, StateError
 from dbsp.sql.plans.program import DELETED, Program, Table
+from dbsp.state.records.delivered import Delivery
 from dbsp.state.store import Store
 from dbsp.targets.reading import Reading, reading_of
 from dbsp.targets.target import Change
@@ -25,7 +26,7 @@ _ROWS = 1 << 20
 class Outlet:
     """writer: the name by which the table knows the state directory. latest: the last step that the table can
     have of its history. seen: told that it has no later one. given: the last step before another that changed
-    something in the table, as far as steps are kept.
+    something in the table, as far as steps are kept. before: what it had got when it was opened.
     """
 
     program: Program
@@ -35,6 +36,7 @@ class Outlet:
     latest: Callable[[], int]
     seen: Callable[[], None]
     given: Callable[[int], int]
+    before: Delivery
 
     @cached_property
     def key(self) -> tuple[str, ...]:

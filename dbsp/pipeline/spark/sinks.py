@@ -141,6 +141,7 @@ class Files(Appended):
         # what starts from nothing each time writes the same steps again
         if not self.pipeline.store.is_temporary:
             self._refuse_strangers()
+            self._refuse_another()
 
     @property
     def directory(self) -> str | None:
@@ -160,6 +161,19 @@ class Files(Appended):
                 "or before this one went back; delete what is there, or give another path"
             )
         self.outlet.seen()
+
+    def _refuse_another(self) -> None:
+        """A directory that hasn't what was written to the one before: a reader would miss it."""
+        target, path, before = self.table, path_of(self.table), self.outlet.before
+        if before.directory in (None, path):
+            return
+        given = self.outlet.given(before.step + 1)
+        if given and given not in self._steps_in(path):
+            raise StateError(
+                f"{target.location}: table '{target.name}': {STEP}={given} is not in {path}: it was written "
+                f"to {before.directory}; move what is there to this path, or give the one before; or begin "
+                "it anew: take it and its INSERT out of the program, put them back, each with --evolve"
+            )
 
     def _steps_in(self, path: str) -> Iterator[int]:
         """The steps that have a directory there."""

@@ -13,6 +13,7 @@ from dbsp.circuits.errors import ProgramError, StateError
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.plans.program import Insert, Program
 from dbsp.sql.plans.schemas import Field
+from dbsp.state.records.delivered import Delivery
 from dbsp.targets import outlet as module
 from dbsp.targets.outlet import Outlet, held
 from tests.dbsp.build import VOTES, table, votes_program
@@ -35,7 +36,14 @@ def program() -> Program:
 def outlet_of(p: Pipeline, insert: Insert, given: int = 0, seen: Callable[[], None] = lambda: None) -> Outlet:
     made = replace(p.program, inserts=(insert,))
     return Outlet(
-        made, p.store, made.tables[insert.target], lambda: "w", lambda: p.last_step, seen, lambda _: given
+        made,
+        p.store,
+        made.tables[insert.target],
+        lambda: "w",
+        lambda: p.last_step,
+        seen,
+        lambda _: given,
+        Delivery(given),
     )
 
 

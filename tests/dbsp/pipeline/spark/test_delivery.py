@@ -11,9 +11,10 @@ import dbsp.pipeline.sinks
 from dbsp.circuits.errors import StateError
 from dbsp.commands.cli import main
 from dbsp.errors import DeliveryError
+from dbsp.pipeline.pipeline import Pipeline
 from dbsp.pipeline.sinks import Sinks
 from dbsp.pipeline.spark.sinks import Files
-from dbsp.sql.compiler.load import load_program
+from dbsp.sql.compiler.load import compile_program, load_program
 from dbsp.state.records.delivered import Delivery, write_delivered
 from tests.dbsp.pipeline.spark.shop import EXPECTED, SOLD, TEXT, changelog, opened, sell
 from tests.dbsp.synced import synced_paths
@@ -119,6 +120,41 @@ def test_what_another_state_wrote_is_not_added_to(spark, shop):
     with opened(spark, shop) as p:
         p.run(once=True)
     assert changelog(spark, shop) == EXPECTED[:4]
+
+
+def test_another_path_has_what_was_written_to_the_one_before(spark, shop):
+    """Or is refused, at each opening; its files may be moved there."""
+    with opened(spark, shop) as p:
+        p.run(once=True)
+    text = TEXT.replace("{0}/changelog", "{0}/moved")
+    message = (
+        rf"table 'changelog': __step=2 is not in {shop}/moved: it was written to {shop}/changelog; move what"
+    )
+    for _ in range(2):
+        with opened(spark, shop, text) as p:
+            sell(shop, "3")
+            with pytest.raises(StateError, match=message):
+                p.run(once=True)
+            assert p.last_step == 2
+    (shop / "changelog").rename(shop / "moved")
+    for _ in range(2):
+        with opened(spark, shop, text) as p:
+            p.run(once=True)
+    (shop / "moved").rename(shop / "changelog")
+    assert changelog(spark, shop) == EXPECTED
+
+
+def test_a_path_that_lacks_everything_is_one_of_a_sink_that_is_begun_anew(spark, shop):
+    with opened(spark, shop) as p:
+        p.run(once=True)
+    text = TEXT.replace("{0}/changelog", "{0}/anew")
+    begin, end = text.index("CREATE TABLE changelog"), text.index("CREATE TABLE alarms")
+    for program in (text[:begin] + text[end:], text):
+        made = compile_program(program.format(shop), session=spark)
+        with Pipeline(made, state=shop / "state", spark=spark, runner="inline", evolve=True) as p:
+            p.run(once=True)
+    rows = spark.read.parquet(str(shop / "anew")).collect()
+    assert sorted((row["name"], row["sales"], row["__weight"]) for row in rows) == [("a", 2, 1), ("b", 1, 1)]
 
 
 def test_steps_made_by_hand_or_by_a_replay_reach_the_sinks(spark, shop):
