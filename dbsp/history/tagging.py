@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 
@@ -51,4 +51,6 @@ def pin(
     try:
         yield step
     finally:
-        untag(state, name)
+        # it may be over, or goes by itself; and what the body has raised is what is to be told
+        with suppress(StateError):
+            untag(state, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,18 @@ def test_a_pinned_step_stays_while_it_is_read(tmp_path: Path) -> None:
             assert steps(tmp_path / "s") == [last, last + 2]
         more(p)
         assert steps(tmp_path / "s") == [last + 3]
+
+
+def test_a_reader_that_outlasts_its_pin_ends_as_it_would(tmp_path: Path) -> None:
+    """With no error, or with its own."""
+    with pipeline(tmp_path / "s", keep_steps=1) as p:
+        feed(p)
+        with pin(tmp_path / "s", lasting=timedelta(0)) as step:
+            more(p)
+            assert steps(tmp_path / "s") == [step + 1]
+        with pytest.raises(KeyError, match="its own"), pin(tmp_path / "s", lasting=timedelta(0)):
+            more(p)
+            raise KeyError("its own")
 
 
 def test_tags_by_name(tmp_path: Path) -> None:
