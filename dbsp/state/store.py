@@ -35,7 +35,7 @@ from dbsp.state.opening import only_writer, open_segments
 from dbsp.state.recording import Recording
 from dbsp.state.records.commits import Commit, load_commit, mark_last, record_path, sync, write_whole
 from dbsp.state.records.delivered import first_lacking
-from dbsp.state.records.identity import NAME, NEXT, Identity, refuse_foreign
+from dbsp.state.records.identity import NAME, NEXT, Identity, OtherProgram, refuse_foreign
 from dbsp.state.records.places import Place, place_of
 from dbsp.state.recovery import Recovery
 
@@ -132,6 +132,14 @@ class Store:
         root = place_of(directory)
         if isinstance(root, Path) and not root.is_dir():
             raise StateError(f"{root}: no such directory; give the --state directory of a run")
+        try:
+            return Store._read(root, verify)
+        except OtherProgram:
+            # a writer may have changed it since its name was read, which takes longer than to read both again
+            return Store._read(root, verify)
+
+    @staticmethod
+    def _read(root: Place, verify: str) -> tuple[Store, Identity]:
         with disk(root):
             store = Store(root, False, read_keep(root), None, False, verify)
             identity = owner(root)

@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 
 from dbsp.circuits.errors import StateError
+from dbsp.state import store as store_module
 from dbsp.state.claim import claim, owner, settled_owner
 from dbsp.state.records.commits import create_whole
-from dbsp.state.records.identity import NAME, NEXT, Identity
+from dbsp.state.records.identity import NAME, NEXT, Identity, OtherProgram
 from dbsp.state.records.manifest import Held, Manifest
 from dbsp.state.store import Store
 from tests.dbsp.state.stores import IDENTITY, commit, filled, record
@@ -52,6 +53,7 @@ def test_a_crash_while_it_was_made_does_no_harm(tmp_path):
 OTHER = Identity(
     "other.sql", "f2", "-- other", manifest=Manifest(traces={"t2": Held("r", (), True, True, (), "")})
 )
+CHANGED = Identity("other.sql", "f2", "-- other")
 
 
 @pytest.mark.parametrize("is_committed", [False, True])
@@ -70,6 +72,27 @@ def test_a_change_of_program_that_ended_anywhere_is_of_one_of_the_two(tmp_path, 
     assert settled_owner(tmp_path, durable=True) == expected
     assert not (tmp_path / NEXT).exists()
     assert owner(tmp_path) == expected
+
+
+def test_a_reader_in_whose_midst_the_program_changes_reads_the_changed_one(tmp_path, monkeypatch):
+    """Its name is read before the record, which is another's then."""
+    store, calls = filled(tmp_path, 1), []
+
+    def asked(root):
+        found = owner(root)
+        if not calls:
+            (tmp_path / NAME).write_bytes(CHANGED.to_bytes())
+            create_whole(record(store, 2), replace(commit(2), fingerprint="f2").to_bytes())
+        calls.append(found)
+        return found
+
+    monkeypatch.setattr(store_module, "owner", asked)
+    read, found = Store.read(tmp_path)
+    assert (read.last.step, found, calls) == (2, CHANGED, [IDENTITY, CHANGED])
+    (tmp_path / NAME).write_bytes(IDENTITY.to_bytes())
+    with pytest.raises(OtherProgram):  # as it was left: that is no change
+        Store.read(tmp_path)
+    store.close()
 
 
 def test_nobody_s_directory_is_nobody_s(tmp_path):
