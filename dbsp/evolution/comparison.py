@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -39,7 +39,7 @@ class Comparison:
 
     @cached_property
     def after(self) -> Identity:
-        return replace(identity_of(self.program), state=self.before.state)
+        return identity_of(self.program)
 
     @property
     def old(self) -> Manifest:

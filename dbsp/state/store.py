@@ -18,6 +18,7 @@ import os
 import tempfile
 import weakref
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from shutil import rmtree
@@ -35,7 +36,14 @@ from dbsp.state.opening import only_writer, open_segments
 from dbsp.state.recording import Recording
 from dbsp.state.records.commits import Commit, load_commit, mark_last, record_path, sync, write_whole
 from dbsp.state.records.delivered import first_lacking
-from dbsp.state.records.identity import NAME, NEXT, Identity, OtherProgram, refuse_foreign
+from dbsp.state.records.identity import (
+    NAME,
+    NEXT,
+    Identity,
+    OtherProgram,
+    read_identity,
+    refuse_foreign,
+)
 from dbsp.state.records.places import Place, place_of
 from dbsp.state.recovery import Recovery
 
@@ -202,6 +210,8 @@ class Store:
                 write_whole(self.root / NAME, self._unwritten.to_bytes(), self.durable)
                 self._unwritten = None
             if program is not None:
+                found = read_identity(self.root)
+                program = replace(program, state=found.state if found is not None else "")
                 write_whole(self.root / NEXT, program.to_bytes(), self.durable)
             self._recording.create(commit)
         except OSError as error:

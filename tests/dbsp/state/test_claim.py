@@ -128,9 +128,10 @@ def test_a_state_is_told_from_others_whatever_becomes_of_its_program(tmp_path):
         store.commit(commit(2))
         states.append(owner(tmp_path / "s").state)
     with closing(Store.open(tmp_path / "s", IDENTITY)) as store:
-        store.commit(commit(3))
+        store.commit(replace(commit(2), step=3, fingerprint="f2"), OTHER)
         states.append(owner(tmp_path / "s").state)
-    (tmp_path / "s" / NAME).write_bytes(replace(OTHER, state=states[-1]).to_bytes())
+    assert owner(tmp_path / "s").fingerprint == "f2"
+    record(store, 3).unlink()
     assert claim(tmp_path / "s", IDENTITY, durable=False) is None  # it has gone back
     states.append(owner(tmp_path / "s").state)
     name = states[2]
