@@ -55,7 +55,7 @@ def known_before(program: Program, old: Manifest) -> Known:
         circuit,
         nodes=_with_triggers(circuit, tuple(_with(node, lateness) for node in circuit.nodes), old),
         lateness=tuple(lateness[one.name] for one in circuit.lateness),
-        known_as={node: _rows_of(name, old) for name, node in contents.items()},
+        known_as={node: rows_of(name, old) for name, node in contents.items()},
     )
     checked = frozenset(node for name, node in contents.items() if program.inputs[name].primary_key)
     return Known(replace(program, circuit=known), rekeyed, checked)
@@ -134,7 +134,7 @@ def _contents(circuit: Circuit, table: str, keyed: bool) -> int:
     )
 
 
-def _rows_of(table: str, old: Manifest) -> str:
+def rows_of(table: str, old: Manifest) -> str:
     """The digest of a table's rows, as it was, without LATENESS."""
     columns, rows = old.tables[table], source_rows(table)
     return keyed_rows(rows, [columns.column(table, name) for name in columns.key]) if columns.key else rows

@@ -10,6 +10,7 @@ from dbsp.circuits.operators.inputs.arrival_times import ArrivalTime
 from dbsp.circuits.operators.inputs.arrivals import Arrival
 from dbsp.evolution.comparison import Comparison
 from dbsp.evolution.known import is_late_otherwise
+from dbsp.evolution.sources import was_compared
 from dbsp.state.records.identity import FORMAT
 
 
@@ -62,11 +63,11 @@ def _other_sources(compared: Comparison) -> Iterator[str]:
     """What has been read of a source is known by the table's name."""
     for name, table in compared.new.tables.items():
         before = compared.old.tables.get(name)
-        if before is None or not before.source or not table.source or compared.last.batch is None:
+        if before is None or not before.source or not table.source:
             continue
-        if before.snapshot and not table.snapshot:
+        if not table.snapshot and was_compared(compared.old, compared.last, name):
             yield f"table '{name}' was compared with its source, which would be read once more; {_OTHER}"
-        elif before.source != table.source:
+        elif compared.last.batch is not None and before.source != table.source:
             yield f"table '{name}' was read as {before.source}, and is read as {table.source}; {_OTHER}"
 
 

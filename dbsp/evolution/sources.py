@@ -11,9 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shutil import rmtree
+from typing import Any, cast
 
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
+from dbsp.circuits.traces.spine import Spine
+from dbsp.evolution.known import rows_of
 from dbsp.sql.plans.program import Program
 from dbsp.state.records.batch_files import batch_file, batch_object, digest_of, recorded, whole_file
 from dbsp.state.records.commits import CHECKPOINT, Commit, sync, write_whole
@@ -35,6 +38,16 @@ def streams_of(program: Program) -> list[str]:
 def streams_before(manifest: Manifest) -> list[str]:
     """The same of a program that is known by what it kept."""
     return [name for name, table in manifest.tables.items() if table.source and not table.snapshot]
+
+
+def was_compared(manifest: Manifest, last: Commit, name: str) -> bool:
+    """Whether a table has rows of a source that it was compared with: a stream would bring them once more."""
+    table = manifest.tables.get(name)
+    if table is None or not table.source or not table.snapshot:
+        return False
+    rows, spines = rows_of(name, manifest), cast(Mapping[str, Any], last.state["spines"])
+    traces = [trace for trace, held in manifest.traces.items() if held.rows == rows and trace in spines]
+    return not traces or any(Spine.from_json(spines[trace]).rows for trace in traces)
 
 
 def moved(

@@ -96,9 +96,22 @@ def _last_found(checkpoint: Path, relation: int, batch: int) -> int:
 
 def end_of_batch(checkpoint: Path, relation: int, batch: int) -> str | None:
     """Where a batch ends, as the source at that place of the query writes it; None: nowhere yet."""
+    offsets = _offsets(checkpoint, batch)
+    return None if offsets[relation] == "-" else offsets[relation]
+
+
+def places_of_batch(checkpoint: Path, batch: int) -> int | None:
+    """How many sources the query had; None: that isn't known any more."""
+    try:
+        return len(_offsets(checkpoint, batch))
+    except FileNotFoundError:
+        return None
+
+
+def _offsets(checkpoint: Path, batch: int) -> list[str]:
     version, _, *offsets = (checkpoint / "offsets" / str(batch)).read_text().splitlines()
     assert version == "v1", f"offsets of version {version}"
-    return None if offsets[relation] == "-" else offsets[relation]
+    return offsets
 
 
 def check_files(spark: SparkSession, table: Table, files: list[str]) -> None:

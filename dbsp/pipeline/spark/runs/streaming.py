@@ -32,6 +32,7 @@ from dbsp.pipeline.spark.direct.reading import DirectReading, nothing
 from dbsp.pipeline.spark.direct.spans import planned_spans
 from dbsp.pipeline.spark.fed import Fed, spark_of
 from dbsp.pipeline.spark.planned import check_files, check_steps, files_before, located, planned_files
+from dbsp.pipeline.spark.runs.before import refuse_other_sources
 from dbsp.pipeline.spark.runs.edited import Edited
 from dbsp.pipeline.spark.runs.feeding import feed
 from dbsp.pipeline.spark.runs.steps import LOOK_SECONDS, Steps
@@ -120,10 +121,12 @@ class Run:
         self.pipeline.redeliver()
         if not self.tables:
             return self._only_compare(once, every or LOOK_SECONDS)
-        self.checkpoint.settle(self.pipeline.store.last)
-        drop_others(self.pipeline.store)
+        store = self.pipeline.store
+        self.checkpoint.settle(store.last)
+        drop_others(store)
         taken = [self.direct.take(relation, table) for relation, table in enumerate(self.tables)]
         by_feeds = all(taken) and self.direct.is_planned_here
+        refuse_other_sources(store.root, self.pipeline.program, store.last, self.checkpoint.root, by_feeds)
         interrupted = self._fed(once, every) if by_feeds else self._streamed(once, every)
         if self._failure is not None:
             raise self._failure
