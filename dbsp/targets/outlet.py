@@ -80,8 +80,8 @@ class Outlet:
         if written > latest:
             raise StateError(
                 f"it is ahead of the state: {noted} has step {written}, and {self.store.root} went on from "
-                f"step {latest}, as after a restore; restore the table to step {latest}, too; or begin it "
-                "anew: take it and its INSERT out of the program, put them back, each with --evolve, and "
+                f"step {latest}, as after a restore; restore it, with {noted}, to step {latest}; or begin "
+                "it anew: take it and its INSERT out of the program, put them back, each with --evolve, and "
                 f"{cure}"
             )
         self.seen()
