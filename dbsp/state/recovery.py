@@ -76,11 +76,11 @@ class Recovery:
         behind = begun_after(self._root, last, segments)
         if not (self._root / NAME).exists():
             write_whole(self._root / NAME, self._identity.to_bytes(), durable)
-        if self._damaged:
-            return frozenset()  # what they need may be wanted yet, when they come back from a backup
         if isinstance(self._root, Path):
             self._clear(self._root, durable)
-        return behind - self._past.needed() if behind else behind
+        if self._damaged or not behind:
+            return frozenset()
+        return behind - self._past.needed()
 
     def _load(self, steps: list[int]) -> None:
         older = [*steps]
@@ -143,7 +143,7 @@ class Recovery:
         return [*steps, marked.step]
 
     def _clear(self, root: Path, durable: bool) -> None:
-        """Delete what steps that died wrote."""
+        """Delete the records of forgotten steps, and what steps that died wrote."""
         for entry in os.scandir(root / "commits"):
             if entry.name.endswith(".tmp"):
                 delete(Path(entry.path))
@@ -154,6 +154,8 @@ class Recovery:
             # whoever is told of the last step must not lose it any more; and no record comes back without
             # its segments
             sync(root / "commits")
+        if self._damaged:
+            return  # what they need may be wanted yet, when they come back from a backup
         needed = self._past.kept.segments()
         for entry in os.scandir(root / "segments"):
             if entry.name not in needed:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dbsp.circuits.errors import StateError
@@ -79,16 +79,18 @@ BEFORE = 7  # the steps of the first run
     lives=st.lists(st.tuples(st.integers(1, BEFORE), st.integers(1, 12)), min_size=1, max_size=8),
     unread=st.dictionaries(st.integers(1, BEFORE - 1), st.integers(1, 12), min_size=1, max_size=3),
     tagged=st.sets(st.integers(1, BEFORE), max_size=2),
-    keep=st.integers(1, 5),
+    keeps=st.tuples(st.integers(1, 9), st.integers(1, 9), st.integers(1, 9)),
     more=st.integers(1, 8),
     on_store=st.booleans(),
 )
+@example([(5, 7)], {3: 12}, {3}, (9, 1, 9), 2, False)
 @examples(100)
 def test_what_a_step_needs_whose_record_can_t_be_read_stays(
-    tmp_path_factory, lives, unread, tagged, keep, more, on_store
+    tmp_path_factory, lives, unread, tagged, keeps, more, on_store
 ) -> None:
     """lives: of segments, the step that began each and the last that needs it. unread: of the steps whose
-    records can't be read at an opening, before which later one they can again; more: the steps from there on.
+    records can't be read at an opening, before which later one they can again. more: the steps from there on.
+    keeps: how many steps are kept from each opening on.
     """
     root: Place = tmp_path_factory.mktemp("s")
     last = BEFORE + more
@@ -99,7 +101,7 @@ def test_what_a_step_needs_whose_record_can_t_be_read_stays(
         if on_store:
             patched.setenv("DBSP_CACHE", str(root))
             root = ObjectPath(in_memory())
-        store = Store.open(root, IDENTITY, Keep(keep))
+        store = Store.open(root, IDENTITY, Keep(keeps[0]))
         for name, *_ in names:
             put(root / "segments" / name)
         for step in range(1, BEFORE + 1):
@@ -112,7 +114,7 @@ def test_what_a_step_needs_whose_record_can_t_be_read_stays(
         whole = {step: path.read_bytes() for step, path in records.items()}
         for path in records.values():
             overwrite(path, b"")
-        store = Store.open(root, IDENTITY)
+        store = Store.open(root, IDENTITY, Keep(keeps[1]))
         store.durable = False
         lost = {step for step in whole if not records[step].exists()}
         for step in range(BEFORE + 1, last + 1):
@@ -124,10 +126,12 @@ def test_what_a_step_needs_whose_record_can_t_be_read_stays(
         store.close()
         there = {*names_in(root / "segments")}
         assert there >= set().union(*(needed[step] for step in store.steps))
-        for step in whole.keys() & {*store.steps}:
-            overwrite(records[step], whole[step])
-        store = Store.open(root, IDENTITY)
-        assert {*store.steps} >= {*range(last - keep + 1, last + 1)} - lost
+        for step, data in whole.items():
+            if records[step].exists():
+                overwrite(records[step], data)
+        store = Store.open(root, IDENTITY, Keep(keeps[2]))
+        assert {*store.steps} >= {*range(last - min(keeps) + 1, last + 1)} - lost
+        assert {*names_in(root / "segments")} >= set().union(*(needed[step] for step in store.steps))
         assert all(store.commit_of(step).segments == needed[step] for step in store.steps)
         store.close()
         if not on_store:  # nobody lists what is there
