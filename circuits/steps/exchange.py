@@ -2,6 +2,13 @@
 
 Rows that an exchange moves go to the partition of their hash, or to all of them; what later levels read of a
 node that isn't exchanged goes to the same partition again.
+
+All rows of a key go to one task, which would take the longer the more there are. So of a key that many of a
+task's rows have, no more move than its reader can tell apart:
+
+    f(a + b) = f(r(a) + b)        r: `Operator.reduced`, such as the first k rows, or equal rows as one
+
+A sample tells which keys are heavy, so that rows of others are looked at no more than without it.
 """
 
 from __future__ import annotations
@@ -16,13 +23,18 @@ from dbsp.circuits.columns.arrow import concat
 from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.operators.operator import Value, delta_of
 from dbsp.circuits.operators.streams import Broadcast, Exchange, Remembered
-from dbsp.circuits.steps.heavy import without_heavy
 from dbsp.circuits.traces.batch import Batch
 from dbsp.circuits.traces.sorted_run import SortedRun
 from dbsp.circuits.traces.trace import Integral
 from dbsp.circuits.traces.zset import WEIGHT, ZSet
 
 Sent = tuple[int, int, bytes]  # node, partition, message
+
+# of fewer rows a task's share isn't worth a look for heavy keys
+_FEW = 4096
+# rows that are looked at, and how many of them make a key heavy
+_SAMPLE = 1024
+_OFTEN = 16
 
 
 def received_nodes(circuit: Circuit, level: int) -> list[int]:
@@ -88,7 +100,7 @@ def _scattered(
         yield from ((p, message) for p in range(partitions))
         return
     hashes = _placed(delta, exchange, circuit.seed)
-    needed = without_heavy(circuit, i, delta, hashes)
+    needed = _without_heavy(circuit, i, delta, hashes)
     if needed is not delta:
         delta, hashes = needed, _placed(needed, exchange, circuit.seed)
     # a 32-bit half times the partitions, without overflow; 16 bits sort in linear time
@@ -98,6 +110,20 @@ def _scattered(
     for p in range(partitions):
         if ends[p] < ends[p + 1]:
             yield p, delta.take(order[ends[p] : ends[p + 1]]).to_batch().serialize().to_pybytes()
+
+
+def _without_heavy(circuit: Circuit, exchange: int, delta: ZSet, hashes: np.ndarray) -> ZSet:
+    """What has to move of a delta. hashes: uint64[n], of the columns that its rows are placed by."""
+    if len(delta) < _FEW:
+        return delta
+    readers = [node.operator for node in circuit.nodes if exchange in node.inputs]
+    if len(readers) != 1:
+        return delta
+    values, often = np.unique(hashes[:: max(1, len(hashes) // _SAMPLE)], return_counts=True)
+    is_heavy = np.isin(hashes, values[often >= _OFTEN])
+    (heavy,), (others,) = is_heavy.nonzero(), (~is_heavy).nonzero()
+    reduced = readers[0].reduced(delta, heavy, circuit.seed) if len(heavy) else None
+    return delta if reduced is None else delta.take(others) + reduced
 
 
 def _placed(delta: ZSet, exchange: Exchange, seed: int) -> np.ndarray:

@@ -22,7 +22,7 @@ import pytest
 import dbsp.circuits.columns.hashing
 import dbsp.circuits.columns.narrow.joining
 import dbsp.circuits.columns.sorting
-import dbsp.circuits.steps.heavy
+import dbsp.circuits.steps.exchange
 import dbsp.circuits.steps.writing
 import dbsp.circuits.traces.layout
 import dbsp.circuits.traces.narrow.merging
@@ -122,8 +122,8 @@ class Running:
             self._patch.setattr(dbsp.circuits.columns.narrow.joining, "_PLAIN_BYTES", 4)
             self._patch.setattr(dbsp.circuits.traces.layout, "_FEW", 0)
             self._patch.setattr(dbsp.circuits.steps.writing, "_LARGE", 1)
-            self._patch.setattr(dbsp.circuits.steps.heavy, "_FEW", 0)
-            self._patch.setattr(dbsp.circuits.steps.heavy, "_OFTEN", 2)
+            self._patch.setattr(dbsp.circuits.steps.exchange, "_FEW", 0)
+            self._patch.setattr(dbsp.circuits.steps.exchange, "_OFTEN", 2)
             self._patch.setattr(dbsp.circuits.columns.sorting, "_FEW", 0)
             self._patch.setattr(dbsp.circuits.columns.hashing, "_ROWS", 2)
         self._directory = tempfile.TemporaryDirectory(prefix="dbsp-law-")
