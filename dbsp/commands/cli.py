@@ -94,9 +94,11 @@ def step(
     if expect and accept:
         raise click.UsageError("--expect and --accept exclude each other")
     check_changelog(output, changelog)
+    from dbsp.commands.replays.applied import Applied  # noqa: PLC0415
     from dbsp.commands.replays.replay import replay  # noqa: PLC0415
     from dbsp.commands.step import compare, print_lines, write_lines  # noqa: PLC0415
 
+    applied = Applied(state)
     lines = replay(
         program,
         deltas,
@@ -112,15 +114,18 @@ def step(
         keep_steps,
         keep_for,
         show_key,
+        applied,
     )
+    with applied:
+        if expect is not None:
+            difference = compare(lines, expect)
+        elif accept is not None:
+            write_lines(lines, accept)
+        else:
+            print_lines(lines)
     if expect is not None:
-        difference = compare(lines, expect)
         click.echo(difference, nl=False)
         sys.exit(DIFFERS if difference else 0)
-    if accept is not None:
-        write_lines(lines, accept)
-    else:
-        print_lines(lines)
 
 
 @main.command()

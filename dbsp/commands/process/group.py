@@ -1,4 +1,4 @@
-"""How a command ends: one line on stderr and an exit status, whatever ends it."""
+"""How a command ends: one line on stderr, one for each note of an error, and an exit status."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ class Group(click.Group):
 
     def invoke(self, context: click.Context) -> Any:
         hear_once()
+        raised: BaseException
         ended: BaseException | None
         try:
             with stoppable() as interruption:
@@ -28,12 +29,14 @@ class Group(click.Group):
         except click.ClickException as error:
             if formatter() is None:
                 raise
-            ended, said, status = error, error.format_message(), error.exit_code
+            raised = ended = error
+            said, status = error.format_message(), error.exit_code
         except KeyboardInterrupt as interrupt:
+            raised = interrupt
             stopped = interrupt if isinstance(interrupt, Stopped) else Stopped(signal.SIGINT)
             ended, said, status = None, str(stopped), stopped.status
         except Exception as error:  # the last line of defence: the user gets a line, whatever it was
-            ended = error
+            raised = ended = error
             if interruption.by is not None:
                 said, status = str(interruption.by), interruption.by.status
             elif isinstance(error, Error):
@@ -41,5 +44,8 @@ class Group(click.Group):
             else:  # a bug
                 said, status = report(error)
                 ended = error if status == BUG else Error(said)
-        say(said, logging.WARNING if ended is None else logging.ERROR, ended)
+        level = logging.WARNING if ended is None else logging.ERROR
+        say(said, level, ended)
+        for note in getattr(raised, "__notes__", ()):
+            say(note, level)
         return context.exit(status)

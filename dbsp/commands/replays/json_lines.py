@@ -31,7 +31,7 @@ def read_json(lines: Iterable[str], name: str, program: Program) -> Iterator[Ste
             continue
         entry = _entry(line, where)
         if "step" in entry:
-            step.clock = _clock(entry, where)
+            step.clock, step.end = _clock(entry, where), where
             yield step
             step = StepOfFile()
         elif "advance" in entry:

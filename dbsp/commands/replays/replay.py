@@ -9,8 +9,10 @@ from pathlib import Path
 
 from dbsp.circuits.errors import AbsentRow, DataError
 from dbsp.commands.process.without_pandas import without_pandas
-from dbsp.commands.replays.files import clock_of, place_of, queue, read_file
+from dbsp.commands.replays.applied import Applied
+from dbsp.commands.replays.files import batches_of, clock_of, place_of, queue, read_file
 from dbsp.commands.shown.listing import Listing, listing
+from dbsp.errors import DeliveryError
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.compiler.load import load_program
 from dbsp.sql.plans.program import Program
@@ -31,10 +33,11 @@ def replay(
     keep_steps: int | None = None,
     keep_for: str | None = None,
     show_key: bool = False,
+    applied: Applied | None = None,
 ) -> Iterator[str]:
     """The lines of every step's changes, as the steps are made. deltas: a file, or '-' for stdin.
 
-    show_key: of a program that is a file, see `sql/compiler/keys/shown.py`.
+    show_key: of a program that is a file, see `sql/compiler/keys/shown.py`. applied: is told how far it came.
     """
     text = read_deltas(deltas)
     if show_key:
@@ -57,21 +60,44 @@ def replay(
             without_pandas()
         # such rows leave once, so not while the state may go on
         goes_on = state is not None and pipeline.program.waits_for_more
-        yield from played(pipeline, text, name, listing(pipeline, output, changelog), goes_on)
+        yield from played(pipeline, text, name, listing(pipeline, output, changelog), goes_on, applied)
 
 
-def played(pipeline: Pipeline, text: str, name: str, show: Listing, goes_on: bool = False) -> Iterator[str]:
-    """The lines of the steps of a replay file. name: the file's. goes_on: what is held back stays so."""
-    for step in read_file(text, name, pipeline.program):
-        queue(pipeline, step)
+def played(
+    pipeline: Pipeline,
+    text: str,
+    name: str,
+    show: Listing,
+    goes_on: bool = False,
+    applied: Applied | None = None,
+) -> Iterator[str]:
+    """The lines of the steps of a replay file. name: the file's. goes_on: what is held back stays so.
+
+    The whole file is read before the first step, so that one that can't be read, or whose rows don't fit,
+    makes none.
+    """
+    steps = [(step, batches_of(pipeline.program, step)) for step in read_file(text, name, pipeline.program)]
+    if applied is not None:
+        applied.begin(pipeline, name, [step.end for step, _ in steps])
+    for step, batches in steps:
+        queue(pipeline, step, batches)
         try:
             changes = pipeline.step(clock=clock_of(pipeline, step))
+        except DeliveryError as error:
+            if error.changes is not None:  # the step is made
+                yield from show(error.changes)
+            raise
         except AbsentRow as absent:
             raise absent.within(place_of(absent, step, pipeline)) from None
         except DataError as error:
             raise error.within(f"{name}: step {pipeline.last_step + 1}") from None
         yield from show(changes)
-    held_back = None if goes_on else pipeline.finish()
+    try:
+        held_back = None if goes_on else pipeline.finish()
+    except DeliveryError as error:
+        if error.changes is not None:
+            yield from show(error.changes)
+        raise
     if held_back is not None:
         yield from show(held_back)
 

@@ -47,7 +47,7 @@ def read_sql(text: str, name: str, program: Program) -> Iterator[StepOfFile]:
     try:
         for cursor in _statements(source):
             if cursor.accept("STEP"):
-                step.clock = _clock(cursor)
+                step.clock, step.end = _clock(cursor), source.location(cursor.tokens[0].start)
                 yield step
                 step = StepOfFile()
             elif cursor.accept("ADVANCE"):

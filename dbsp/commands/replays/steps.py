@@ -45,13 +45,14 @@ class Evaluated:
 @dataclass
 class StepOfFile:
     """What one step applies: per table its changes in order, then statements; advances of waterlines, and the
-    step's clock.
+    step's clock. end: where the file says that it ends, as `file:line`; empty where the file ends.
     """
 
     changes: dict[str, list[Change]] = field(default_factory=dict)
     statements: list[Evaluated] = field(default_factory=list)
     advances: list[Advance] = field(default_factory=list)
     clock: datetime | None = None
+    end: str = ""
 
     @property
     def is_empty(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -132,7 +133,7 @@ def test_a_mistake_in_the_deltas_ends_with_its_place(project, spark):
     )
     result = dbsp("step", "program.sql", "-", "--output", "text", text=deltas)
     assert result.exit_code == 1
-    assert result.stdout == "step 1\n"
+    assert result.stdout == "", "nor is the step before it made"
     assert (
         result.stderr
         == "stdin:3: unknown table 'customr'; tables: customer, orders; did you mean 'customer'?\n"
@@ -164,6 +165,11 @@ def test_a_step_that_fails_says_which_and_where(tmp_path, monkeypatch, spark):
         result = dbsp("step", "p.sql", "-", "--output", "text", text=text)
         assert (result.exit_code, result.stdout.splitlines()[0]) == (1, "step 1")
         assert result.stderr.startswith(said), result.stderr
+        assert result.stderr.count("\n") == 1
+        kept = dbsp("step", "p.sql", "-", "--state", "s", text=text)
+        (told,) = kept.stderr.splitlines()[1:]
+        assert told.startswith("s: step 1 is committed: stdin up to stdin:2; go on with what follows that,")
+        shutil.rmtree("s")
 
 
 @pytest.mark.spark

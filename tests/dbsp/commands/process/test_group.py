@@ -7,6 +7,7 @@ import tempfile
 
 import pytest
 
+from dbsp.circuits.errors import Error
 from dbsp.commands.cli import main
 from tests.dbsp.commands.project import dbsp
 
@@ -46,3 +47,11 @@ def test_a_signal_is_one_line_and_a_status(number, word, monkeypatch):
     assert result.exit_code == 128 + number
     assert result.stderr == f"{word}; a state directory is as its last committed step left it\n"
     assert signal.getsignal(number) is before
+
+
+@pytest.mark.parametrize("error", [Error("wrong"), KeyboardInterrupt(), KeyError("x")])
+def test_what_an_error_notes_is_a_line_after_its_own(error, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    error.add_note("steps 1 to 2 are committed")
+    fail_in("init", error, monkeypatch)
+    assert dbsp("init", "p").stderr.splitlines()[1:] == ["steps 1 to 2 are committed"]
