@@ -138,8 +138,6 @@ class Store:
     def read(directory: str | Place, verify: str = VERIFY[1]) -> tuple[Store, Identity]:
         """For looking only: no lock, nothing changed, beside a writer too."""
         root = place_of(directory)
-        if isinstance(root, Path) and not root.is_dir():
-            raise StateError(f"{root}: no such directory; give the --state directory of a run")
         try:
             return Store._read(root, verify)
         except OtherProgram:
@@ -149,6 +147,8 @@ class Store:
     @staticmethod
     def _read(root: Place, verify: str) -> tuple[Store, Identity]:
         with disk(root):
+            if isinstance(root, Path) and not root.is_dir():
+                raise StateError(f"{root}: no such directory; give the --state directory of a run")
             store = Store(root, False, read_keep(root), None, False, verify)
             identity = owner(root)
         if identity is None:

@@ -58,5 +58,7 @@ def test_a_uri_of_local_files_is_their_path(tmp_path, form):
 def test_reading_what_isn_t_there(tmp_path):
     with pytest.raises(StateError, match="no such directory"):
         Store.read(tmp_path / "nowhere")
+    with pytest.raises(StateError, match=f"{'x' * 300}: File name too long"):
+        Store.read(tmp_path / ("x" * 300))
     with pytest.raises(StateError, match=r"no state directory \(it has no program.json\)"):
         Store.read(tmp_path)
