@@ -141,8 +141,8 @@ def why(
 ) -> None:
     """Say which rows of the tables a view's row follows from, operator by operator; or where it is lost.
 
-    KEY is the values of the view's key in their order, or COLUMN=VALUE of any columns. A run that is using
-    the state isn't disturbed.
+    KEY is the values of the view's key in their order, or COLUMN=VALUE of any columns, as for a value with =
+    in it. A run that is using the state isn't disturbed.
 
     \b
     Example:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from dbsp.circuits.errors import DataError
+from dbsp.circuits.errors import DataError, did_you_mean
 from dbsp.commands.history.reading import beside_a_writer, program_of
 from dbsp.history.asked import AsOf, step_of
 from dbsp.lineage.asking import Asking
@@ -58,11 +58,21 @@ def why_in_state(
 
 
 def key_of(program: Program, contents: Contents, words: Sequence[str]) -> dict[str, Any]:
-    """Per column its value: `COLUMN=VALUE`, or all values of the key in their order."""
+    """Per column its value: `COLUMN=VALUE`, or all values of the key in their order.
+
+    A value may have = in it if it is given with its column, or if what is before it is no name.
+    """
     names = {one.name.lower() for one in contents.columns}
     pairs = [(name, value) for name, is_pair, value in (word.partition("=") for word in words) if is_pair]
     if len(pairs) == len(words) and any(name.lower() in names for name, _ in pairs):
         return values_of(contents.columns, pairs)
+    for name, _ in pairs:
+        if name.isidentifier() and name.lower() not in names:
+            columns = contents.schema.names
+            raise DataError(
+                f"view '{contents.view}' has no column '{name}'; columns: {', '.join(columns)}; a value with "
+                f"= in it is given with its column, as {columns[0]}={name}=...{did_you_mean(name, columns)}"
+            )
     key = view_keys(program)[contents.view]
     if key is None or len(key) != len(words):
         columns = contents.schema.names

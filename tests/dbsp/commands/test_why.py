@@ -23,6 +23,10 @@ def test_words_are_a_key_or_columns() -> None:
         assert key_of(p.program, counts, ["n=7", "STORY_ID=1"]) == {"n": 7, "STORY_ID": 1}
         with pytest.raises(DataError, match=r"the key \(story_id\), and '7 8' are no values of that"):
             key_of(p.program, counts, ["7", "8"])
+        with pytest.raises(DataError, match=r"no column 'nn'; .* story_id=nn=\.\.\.; did you"):
+            key_of(p.program, counts, ["nn=7"])
+        customers = p["customers"]
+        assert key_of(p.program, customers, ["name=a=b"]) == {"name": "a=b"}
         with pytest.raises(DataError, match=r"'all_votes' has no key, and '7' .* user_id=\.\.\."):
             key_of(p.program, votes, ["7"])
 
