@@ -121,12 +121,20 @@ def _claim(target: Place) -> None:
         if isinstance(target, Path):
             if target.exists() and not target.is_dir():
                 raise StateError(f"{target}: is a file; a backup needs a directory")
-            target.mkdir(parents=True, exist_ok=True)
+            _make(target)
         strange = sorted({*names_in(target)} - _OURS)
     if strange:
         raise StateError(
             f"{target}: is no backup (it holds '{strange[0]}'); use a new directory, or that of a backup"
         )
+
+
+def _make(target: Path) -> None:
+    """Where nothing was before. Raises StateError."""
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StateError(f"{target}: can't be made for a backup: {error.strerror}") from None
 
 
 def _refuse_another(target: Place, root: Place, found: Copied) -> None:

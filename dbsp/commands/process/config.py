@@ -22,7 +22,6 @@ from typing import Any
 
 import click
 
-from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import Error, did_you_mean
 
 NAME = "dbsp.toml"
@@ -39,8 +38,10 @@ def read_config(path: Path, command: click.Command, beside: Iterable[click.Comma
     """
     import tomllib  # noqa: PLC0415  most directories have no such file
 
-    with disk(path):
+    try:
         data = path.read_bytes()
+    except OSError as error:
+        raise Error(f"{path}: can't read the options: {error.strerror}") from None
     try:
         given = tomllib.loads(data.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -182,6 +182,8 @@ def test_what_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StateError, match="is a file; a backup needs a directory"):
         back_up(tmp_path / "s", tmp_path / "file")
+    with pytest.raises(StateError, match=r"file/to: can't be made for a backup: Not a directory$"):
+        back_up(tmp_path / "s", tmp_path / "file" / "to")
     with pipeline(tmp_path / "s") as p:
         with pytest.raises(StateError, match="no step yet, so nothing to back up"):
             back_up(tmp_path / "s", tmp_path / "to")

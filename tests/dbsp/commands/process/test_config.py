@@ -103,4 +103,5 @@ def test_what_a_file_can_t_say(ran: Any, text: str, error: str) -> None:
 
 
 def test_a_file_that_is_not_there(ran: Any) -> None:
-    assert "no.toml" in ran(None, "--config", "no.toml")
+    said = str(ran(None, "--config", "no.toml"))
+    assert said == "no.toml: can't read the options: No such file or directory"
