@@ -100,7 +100,16 @@ class Window(OneInput):
         return f"windows by {keys}: {calls}"
 
 
+# which argument of a function its number is
+_NUMBERED = {"lead": 1, "nth_value": 1, "ntile": 0}
+
+
 def _spelled(call: WindowCall, schema: Schema) -> str:
-    arguments = ", ".join(spell(a, schema) for a in call.arguments)
+    name, arguments = call.function, [spell(a, schema) for a in call.arguments]
+    if name in _NUMBERED:
+        if name == "lead" and call.number < 0:
+            name = "lag"
+        arguments.insert(_NUMBERED[call.function], str(abs(call.number)))
+    nulls = " IGNORE NULLS" if call.ignore_nulls else ""
     order = spell_order(call.order, schema)
-    return f"{call.function}({arguments})" + (f" ordered by {order}" if order else "")
+    return f"{name}({', '.join(arguments)}){nulls}" + (f" ordered by {order}" if order else "")

@@ -60,6 +60,15 @@ def test_sessions_are_told_by_their_functions() -> None:
 def test_spelling_and_names() -> None:
     assert WINDOW.spelled == "windows by a: rank() ordered by b, sum(d) ordered by c"
     assert replace(WINDOW, partition=(), calls=(RANK,)).spelled == "windows by nothing: rank() ordered by b"
+    calls = [
+        WindowCall("lead", (column(3), column(2)), INT, True, number=-2),
+        WindowCall("lead", (column(3), column(2)), INT, True, number=1, ignore_nulls=True),
+        WindowCall("nth_value", (column(3),), INT, True, number=3),
+        WindowCall("ntile", (), INT, False, number=4),
+    ]
+    assert [replace(WINDOW, calls=(call,)).spelled.partition(": ")[2] for call in calls] == [
+        "lag(d, 2, c)", "lead(d, 1, c) IGNORE NULLS", "nth_value(d, 3)", "ntile(4)",
+    ]  # fmt: skip
     assert [field.name for field in WINDOW.named().schema] == ["a", "b", "c", "d", "rank", "sum"]
 
 
