@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.columns.forms.outside import batch_to_outside
-from dbsp.circuits.errors import DataError, Error, EvaluationError
+from dbsp.circuits.errors import Error, EvaluationError
 from dbsp.commands.replays.files import clock_of, queue
 from dbsp.commands.replays.steps import Change, StepOfFile
 from dbsp.pipeline.pipeline import Pipeline
@@ -46,7 +46,7 @@ def _plain(pipeline: Pipeline, step: StepOfFile) -> StepOfFile:
         try:
             edits.run(one.statement)
         except Error as error:
-            raise DataError(f"{one.where}: {error}") from None
+            raise one.failed(error) from None
         for change in edits.changes[before:]:
             table = pipeline.program.inputs[change.table]
             rows = _changes(table, change.rows, change.weights, one.where)

@@ -58,7 +58,7 @@ def queue(pipeline: Pipeline, step: StepOfFile, batches: Batches | None = None) 
         try:
             edits.run(one.statement)
         except Error as error:
-            raise DataError(f"{one.where}: {error}") from None
+            raise one.failed(error) from None
     for name, rows, weights in batches_of(pipeline.program, step) if batches is None else batches:
         pipeline.change(name, rows, weights)
     if edits is not None:

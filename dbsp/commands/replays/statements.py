@@ -116,11 +116,9 @@ def _outside_of_parentheses(found: Sequence[Token]) -> Iterator[str]:
 
 def _evaluated(cursor: Cursor, program: Program) -> Evaluated:
     start, stop = cursor.tokens[0].start, cursor.tokens[-1].start
-    where = cursor.source.location(start)
-    try:
-        return Evaluated(read_statement(cursor.source.text[start:stop], program), where)
-    except ProgramError as error:
-        raise DataError(f"{where}: {error}") from None
+    file = cursor.source
+    piece = Source(file.name, file.text[start:stop], file.text, (0,), (start,), (True,))
+    return Evaluated(read_statement(piece, program), piece)
 
 
 def _end(cursor: Cursor) -> None:

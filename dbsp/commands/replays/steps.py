@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from dbsp.circuits.errors import DataError, ProgramError
+from dbsp.circuits.errors import DataError, Error, ProgramError
 from dbsp.circuits.progress.waterline import Lateness
 from dbsp.pipeline.deltas.advancing import waterline_at, waterline_of
 from dbsp.rows.json_values import decode
@@ -14,6 +15,9 @@ from dbsp.sql.plans.program import Program, Table
 
 if TYPE_CHECKING:
     from dbsp.dml.statement import Statement
+    from dbsp.sql.text.source import Source
+
+_IN_A_QUERY = re.compile(r"^query:\d+:\d+: ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +40,25 @@ class Advance:
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """A statement that finds its rows in the tables as the step before has left them."""
+    """A statement that finds its rows in the tables as the step before has left them. source: its text."""
 
     statement: Statement
-    where: str
+    source: Source
+
+    @property
+    def where(self) -> str:
+        """`file:line:column` of its beginning."""
+        return self.source.location(0)
+
+    def failed(self, error: Error) -> DataError:
+        """The error, placed at what it names; it may have a place in a query that nobody has written."""
+        from dbsp.sql.text.tokens import tokens  # noqa: PLC0415  a file of JSON lines has none
+
+        said = _IN_A_QUERY.sub("", str(error))
+        named = re.search(r"'([^']+)'", said)
+        name = named[1].rsplit(".", 1)[-1].lower() if named else ""
+        found = [token.start for token in tokens(self.source) if token.text.lower() == name != ""]
+        return DataError(f"{self.source.location(found[0] if len(found) == 1 else 0)}: {said}")
 
 
 @dataclass

@@ -19,7 +19,7 @@ from dbsp.dml.reading.inserts import read_insert, read_upsert
 from dbsp.dml.reading.merges import read_merge
 from dbsp.dml.statement import Delete, Statement, Where
 from dbsp.sql.plans.program import Program
-from dbsp.sql.text.source import as_it_is
+from dbsp.sql.text.source import Source, as_it_is
 from dbsp.sql.text.tokens import Cursor, begins_at, tokens
 
 VERBS = ("INSERT", "UPSERT", "UPDATE", "DELETE", "MERGE", "TRUNCATE")
@@ -34,13 +34,13 @@ def is_statement(text: str) -> bool:
     return cursor.tokens[begins_at(cursor.tokens)].upper in VERBS
 
 
-def _cursor(text: str) -> Cursor:
-    source = as_it_is(text.strip().rstrip(";"), "statement")
+def _cursor(text: str | Source) -> Cursor:
+    source = text if isinstance(text, Source) else as_it_is(text.strip().rstrip(";"), "statement")
     return Cursor(source, tokens(source))
 
 
-def read_statement(text: str, program: Program) -> Statement:
-    """Raises ProgramError, at line and column."""
+def read_statement(text: str | Source, program: Program) -> Statement:
+    """Raises ProgramError, at line and column; of a Source those of its file."""
     cursor = _cursor(text)
     if cursor.sees("WITH"):
         ctes = cursor.until(begins_at(cursor.tokens)).text

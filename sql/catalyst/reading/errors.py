@@ -11,6 +11,8 @@ from dbsp.sql.text.emission_clauses import WRITTEN
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.tokens import Slice, tokens_in
 
+_SYNTAX = "PARSE_SYNTAX_ERROR"
+
 
 def spark_error(
     source: Source,
@@ -51,6 +53,10 @@ def _offset(text: str, error: Node) -> int:
     if index < 0 and "line" in error:
         lines = text.splitlines(keepends=True)
         return sum(map(len, lines[: error["line"] - 1])) + int(error.get("column", 0))
+    if index < 0 and error["condition"] == _SYNTAX:  # of some Spark names the token alone
+        token = error["parameters"].get("error", "").strip("'")
+        found = [match.start() for match in re.finditer(rf"(?<!\w){re.escape(token)}(?!\w)", text)]
+        return found[0] if len(found) == 1 else 0
     return max(index, 0)
 
 
@@ -71,7 +77,7 @@ def _message(
         if asked and last in _SYSTEM:
             return f"unknown column '{name}'; {_ASKED.format(name=last)}"
         return _unknown_column(name, used, relations)
-    if condition == "PARSE_SYNTAX_ERROR":
+    if condition == _SYNTAX:
         hint = parameters.get("hint", "") or _of_emission(text.text, _offset(text.text, error))
         return f"syntax error at or near {parameters['error']}{hint}"
     if condition == "MISSING_AGGREGATION":

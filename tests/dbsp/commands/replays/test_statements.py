@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pytest
 
-from dbsp.circuits.errors import DataError
+from dbsp.circuits.errors import DataError, ProgramError
 from dbsp.commands.replays.files import queue
 from dbsp.commands.replays.statements import read_sql
 from dbsp.commands.replays.steps import Change
@@ -58,7 +58,7 @@ SQL_MISTAKES = [
     ),
     ("INSERT INTO vots VALUES (1)", ["d.sql:1:13: unknown table 'vots'", "'votes'?"]),
     ("STEP;\nSELECT 1", ["d.sql:2:1: unknown statement 'SELECT'", "INSERT INTO"]),
-    ("UPSERT INTO votes SELECT 1", ["d.sql:1:1: statement:1:13: table 'votes' has no PRIMARY KEY"]),
+    ("UPSERT INTO votes SELECT 1", ["d.sql:1:13: table 'votes' has no PRIMARY KEY"]),
     ("UPSERT INTO customer (id)", ["d.sql:1:26: expected VALUES", "rows are listed"]),
     ("INSERT INTO votes VALUES (1)", ["d.sql:1:26: 1 values for 2 columns (user_id, story_id)"]),
     ("INSERT INTO votes (usr) VALUES (1)", ["d.sql:1:20: unknown column 'usr'", "user_id, story_id"]),
@@ -137,9 +137,9 @@ def test_rows_are_listed_or_found(text: str, is_found: bool) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("STEP;\n  UPDATE voters SET a = 1;", "d.sql:2:3: statement:1:8: unknown table 'voters'"),
-        ("DELETE FROM votes WHERE", "d.sql:1:1: "),
-        ("DELETE FROM event;", "d.sql:1:1: table 'event' is append-only"),
+        ("STEP;\n  UPDATE voters SET a = 1;", "d.sql:2:10: unknown table 'voters'"),
+        ("DELETE FROM votes WHERE", "d.sql:1:24: "),
+        ("DELETE FROM event;", "d.sql:1:13: table 'event' is append-only"),
     ],
 )
 def test_a_statement_that_is_wrong_is_said_where(text: str, said: str) -> None:
@@ -147,3 +147,20 @@ def test_a_statement_that_is_wrong_is_said_where(text: str, said: str) -> None:
         for step in read_sql(text, "d.sql", p.program):
             queue(p, step)
     assert p.queued == {}
+
+
+@pytest.mark.parametrize(
+    ("said", "place"),
+    [
+        ("query:1:32: unknown column 'v.idd' in 'votes'; columns: user_id", "2:28"),
+        ("query:1:32: unknown column 'user_id' in 'x'", "2:3"),
+        ("query:1:1: there is no name", "2:3"),
+    ],
+)
+def test_an_error_of_a_statement_is_placed_at_what_it_names(said: str, place: str) -> None:
+    """Its query is nothing that somebody has written; a name that is there twice isn't guessed."""
+    with pipeline() as p:
+        text = "STEP;\n  DELETE FROM votes WHERE (IDD) = user_id + user_id;"
+        (evaluated,) = [one for step in read_sql(text, "d.sql", p.program) for one in step.statements]
+        error = evaluated.failed(ProgramError(said))
+    assert str(error) == f"d.sql:{place}: {said.partition(': ')[2]}"

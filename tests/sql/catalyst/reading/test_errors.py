@@ -89,6 +89,17 @@ def test_anything_else_is_sparks_first_line() -> None:
     assert message("DATATYPE_MISMATCH", text) == "p.sql:1:8: Cannot do it"
 
 
+@pytest.mark.parametrize(
+    ("query", "place"),
+    [("SELECT akk, kk2\nFROM t\nGROUP BY k AS kk", "3:15"), ("SELECT kk\nGROUP BY k AS kk", "1:1")],
+)
+def test_a_place_by_the_token_that_does_not_fit(query: str, place: str) -> None:
+    """Of some Spark says no place; one of several isn't guessed."""
+    given = {"index": -1, "parameters": {"error": "'kk'", "hint": ": extra input 'kk'"}}
+    found = message("PARSE_SYNTAX_ERROR", query=query, error=given)
+    assert found == f"p.sql:{place}: syntax error at or near 'kk': extra input 'kk'"
+
+
 def test_a_place_by_line_and_column() -> None:
     found = message("OTHER", "[OTHER] no", error={"index": -1, "line": 2, "column": 5})
     assert found == "p.sql:2:6: no"
