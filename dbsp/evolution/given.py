@@ -21,6 +21,7 @@ from dbsp.circuits.steps.extent import Extent
 from dbsp.circuits.steps.task import Input
 from dbsp.circuits.traces.spine import Spine
 from dbsp.sql.plans.program import Table
+from dbsp.sql.plans.types import ddl
 from dbsp.state.records.manifest import Columns, Held
 
 # rows of a trace that are fed to one step: as many as fit in memory several times over
@@ -191,8 +192,8 @@ def changed_columns(
                 )
             elif before.type != said.type and not is_wider(before.type, said.type):
                 wrong.append(
-                    f"table '{table.name}': column '{name}' was {before.type} and is {said.type}, which not "
-                    "every value is; add a column of another name"
+                    f"table '{table.name}': column '{name}' was {ddl(before.type)} and is "
+                    f"{ddl(said.type)}, which not every value is; add a column of another name"
                 )
             elif column != old.column(table.name, name):
                 was[column] = old.column(table.name, name)

@@ -41,8 +41,8 @@ def _read(store: Store, text: str) -> int | datetime:
             return tags[text].step
         hint = did_you_mean(text, list(tags))
         raise NotKept(
-            f"{store.root}: '{text}' is no step, no time such as '2024-01-31 12:00:00', and no tag; "
-            f"{store.said_kept()}{hint}"
+            f"{store.root}: '{text}' is no step, no time such as '2024-01-31 12:00:00', and no tag of what "
+            f"is kept; {store.said_kept()}{hint}"
         ) from None
 
 

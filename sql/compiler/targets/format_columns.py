@@ -72,6 +72,7 @@ _OWN = tuple(name for name, form in OWN_FORMS.items() if not form.is_source)
 # no streams: read whole
 _WHOLE = ("jdbc", EXCEL, HIVE)
 _NOT_READ = (*_WHOLE, "console", "noop", *_OWN, PYTHON)
+_BY_JDBC = ("postgres", "mariadb", "mysql", "sqlite", "duckdb")
 _STREAMS = ("kafka", "rate", "rate-micro-batch", "socket")
 _WITHOUT_VARIANTS = ("orc", "avro")
 _NOT_WRITTEN = (EXCEL, HIVE, "binaryfile", "rate", "rate-micro-batch", "socket")
@@ -92,6 +93,15 @@ def carries_changes(target: Table) -> bool:
     return target.value_format is not None or (target.format or "").lower() not in ("kafka", "text")
 
 
+def _read_otherwise(format_: str) -> str:
+    """How a table of it is read, if one is."""
+    if format_ in _WHOLE:
+        return "; WITH (snapshot = 'every step') compares it"
+    if format_ in _BY_JDBC:
+        return "; USING jdbc OPTIONS (url 'jdbc:...', dbtable '...') WITH (snapshot = 'every step') reads it"
+    return ""
+
+
 def check_source(source: Source, statement: CreateTable, table: Table) -> None:
     """Raises ProgramError where the format can't give these columns, or they are a changelog's."""
     assert table.format is not None
@@ -100,8 +110,7 @@ def check_source(source: Source, statement: CreateTable, table: Table) -> None:
         what.check_snapshot()
     elif table.format.lower() in _NOT_READ:
         why = f"{table.format} is no stream, so it can't be read; nothing is inserted into '{table.name}'"
-        cure = "; WITH (snapshot = 'every step') compares it" if table.format.lower() in _WHOLE else ""
-        what.fail(f"{why} either{cure}")
+        what.fail(f"{why} either{_read_otherwise(table.format.lower())}")
     for column in table.schema:
         if column.name.lower() in FILLED:
             why = "is what a sink writes of changes, and no column of rows"

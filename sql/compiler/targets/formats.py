@@ -63,7 +63,7 @@ def check_format(source: Source, statement: CreateTable, catalyst: Catalyst) -> 
     if format_.lower() not in map(str.lower, FORMATS) and "." not in format_:
         near = _near(format_, FORMATS)
         if near is not None and not catalyst.has_format(format_):
-            listed = ", ".join(FORMATS)
+            listed = ", ".join(dict.fromkeys(FORMATS))  # two are Spark's and ours
             message = f"unknown format '{format_}'; formats: {listed}, or a class; did you mean '{near}'?"
             raise source.error(statement.start, f"table '{statement.name}': {message}")
     if format_.lower() in FILE_FORMATS:

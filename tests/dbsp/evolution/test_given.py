@@ -115,7 +115,7 @@ NOW = Call("current", (Column(0, INT.type),), INT.type)
         ((INT, replace(TEXT, nullable=False)), (), [], ["'b' is NOT NULL, and rows that are there have no"]),
         ((INT, Field("b", INT.type)), (Default(1, NOW),), [], ["DEFAULT of column 'b' is of the moment"]),
         ((replace(INT, nullable=False),), (), [], ["'a' is never NULL now, and rows that are there may"]),
-        ((replace(INT, type=pa.int32()),), (), [], ["'a' was int64 and is int32, which not every value is"]),
+        ((replace(INT, type=pa.int32()),), (), [], ["'a' was bigint and is int, which not every value is"]),
     ],
 )
 def test_columns_that_are_new_or_other(

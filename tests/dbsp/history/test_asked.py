@@ -62,7 +62,10 @@ def test_spellings_of_times_and_tags(tmp_path: Path) -> None:
         assert step_of(p.store, "2024-01-01 02:30", "Europe/Berlin") == 2
         assert step_of(p.store, "2024-01-01 01:30", "Europe/Berlin") == 1
         for asked, said in [
-            ("noom", r"no tag; steps 1 to 2 are, and tagged are 1 \('noon'\); did you mean 'noon'\?"),
+            (
+                "noom",
+                r"of what is kept; steps 1 to 2 are, and tagged are 1 \('noon'\); did you mean 'noon'\?",
+            ),
             (3, "step 3 is not kept; steps 1 to 2 are"),
             (0, "step 0 is not kept"),
             (True, "True is no step, time or tag"),

@@ -96,6 +96,11 @@ def test_what_a_format_gives(spark: Any, columns: str, using: str) -> None:
         ),
         ("n INT", "USING jdbc", "1:14: jdbc is no stream, so it can't be read; nothing is inserted into 't'"),
         ("n INT", "USING noop", "noop is no stream"),
+        (
+            "n INT",
+            "USING sqlite OPTIONS (path 'x')",
+            "either; USING jdbc OPTIONS (url 'jdbc:...', dbtable '...') WITH",
+        ),
         ("id INT, __state STRING", "USING parquet OPTIONS (path 'x')", "1:25: column '__state' of source"),
         ("id INT, __step INT", "USING com.acme.Source", "1:25: column '__step' of source 't'"),
     ],

@@ -25,7 +25,7 @@ def compiled(spark: Any, using: str, more: str = "", columns: str = "a INT") -> 
     [
         (
             "cvs OPTIONS (path 'x')",
-            "unknown format 'cvs'; formats: csv, json.* or a class; did you mean 'csv'?",
+            "unknown format 'cvs'; formats: csv, json.*, redis, python, excel, or a.*; did you mean 'csv'?",
         ),
         ("Parqet OPTIONS (path 'x')", "unknown format 'Parqet'.*did you mean 'parquet'?"),
         ("kafak", "did you mean 'kafka'?"),
