@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("dbsp")
 
+_WRITTEN_NEXT = (
+    "the step is committed, and is written before anything else happens; "
+    "--max-undelivered N lets a run make N steps meanwhile"
+)
 # the first wait of a sink that fails, which doubles, and the longest
 _SHORTEST, _LONGEST = 0.5, 60.0
 
@@ -153,6 +157,7 @@ class Sinks:
                 continue
             again, lag = self._later.failed(name), last - step + 1
             if lag > may_lag:
+                error.args = (f"{error}; {_WRITTEN_NEXT}",)
                 return error
             log.warning("%s; %d steps are held back, and tried again in %.1f s", error, lag, again)
             return None

@@ -133,7 +133,7 @@ max_undelivered_option = click.option(
     type=click.IntRange(min=0),
     default=0,
     metavar="N",
-    help="Steps that a sink which is down may be without, before no more are made; 0 unless given.",
+    help="Steps that a sink which is down may be without, before the run ends; 0 unless given.",
 )
 
 

@@ -102,7 +102,8 @@ def test_one_that_raises_is_called_again_with_the_same_step() -> None:
     with pipeline(program=written(), sinks=[told.sink]) as p:
         p.insert("votes", [(1, 2)])
         with pytest.raises(
-            DeliveryError, match=r"table 'told': step 1 was not written: the sink raised ValueError: no mail"
+            DeliveryError,
+            match=r"'told': step 1 was not written: .* no mail; the step is committed.*--max-undelivered N",
         ):
             p.step()
         with pytest.raises(DeliveryError):
