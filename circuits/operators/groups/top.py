@@ -205,17 +205,15 @@ class TopOfAppends(Keeper):
             stays &= ranks == np.concatenate([np.zeros(new, np.int32), ranked])[row]
         left = np.bincount(row[stays], minlength=len(copies))[new:]
         gone = np.flatnonzero(left != kept.weights)
-        came, moved = ~stays & (row < new), ~stays & (row >= new)  # within its partition
-        coming = concat(
-            layout.schema,
-            [
-                self._rows(layout.schema, take(rows, at), ranks[those])
-                for rows, at, those in ((delta.rows, row[came], came), (was, row[moved] - new, moved))
-            ],
-        )
-        keys = np.concatenate([layout.sort_keys(coming, context.seed), kept.keys[gone]])
-        rows = concat(layout.schema, [coming, take(kept.rows, gone)])
-        weights = np.concatenate([np.ones(len(coming), np.int64), (left - kept.weights)[gone]])
+        came = ~stays & (row < new)
+        coming = [self._rows(layout.schema, take(delta.rows, row[came]), ranks[came])]
+        if self.ranked:
+            moved = ~stays & (row >= new)  # within its partition
+            coming.append(self._rows(layout.schema, take(was, row[moved] - new), ranks[moved]))
+        keys = np.concatenate([*(layout.sort_keys(rows, context.seed) for rows in coming), kept.keys[gone]])
+        rows = concat(layout.schema, [*coming, take(kept.rows, gone)])
+        weights = np.ones(len(keys), np.int64)
+        weights[len(keys) - len(gone) :] = (left - kept.weights)[gone]
         return Integral(layout, before, consolidated(layout, keys, rows, weights, presorted=False))
 
     def _first(
