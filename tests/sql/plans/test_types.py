@@ -61,6 +61,8 @@ def test_no_column_has_these_types(name: str) -> None:
 
 def test_constants_have_more_types_than_columns() -> None:
     assert literal_type("void") == pa.null()
+    empty = {"type": "map", "keyType": "void", "valueType": "void", "valueContainsNull": False}
+    assert literal_type(empty) == pa.map_(pa.string(), pa.null())
     assert literal_type("interval") == CALENDAR_INTERVAL
 
 

@@ -112,7 +112,7 @@ FUNCTIONS: dict[str, list[str]] = {
                   "aggregate(at, '', (acc, x) -> concat(acc, coalesce(x, '-')), acc -> concat('<', acc, s))"],
     "reduce": ["reduce(a2, 1L, (acc, x) -> acc * 2 + x, acc -> acc % 7)"],
     "get": ["get(a, 0)", "get(a, i)", "get(ao, 1).y"],
-    "map": ["map('k', i, 'l', j)", "map(1, a, 2, a2)", "coalesce(map(), m)", "map()"],
+    "map": ["map('k', i, 'l', j)", "map(1, a, 2, a2)", "coalesce(map(), m)"],
     "map_concat": ["map_concat(m, m2)", "map_concat(m2, map('z', i))"],
     "map_contains_key": ["map_contains_key(m, s)", "map_contains_key(mk, i)"],
     "map_entries": ["map_entries(m)", "map_entries(mk)"],
