@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from types import TracebackType
 
 from dbsp.pipeline.pipeline import Pipeline
 
 
 class Applied:
-    """Within, what ends a replay has a note of the steps that it made. state: None where they end, too."""
+    """Within, what ends a replay has a note of the steps that it made. state: None where they end, too.
+
+    ends: of the steps that were begun, see `StepOfFile`. is_read: they are all.
+    """
 
     def __init__(self, state: str | None) -> None:
         self._state = state
         self._pipeline: Pipeline | None = None
         self._name, self._before = "", 0
-        self._ends: Sequence[str] = ()
+        self.ends: list[str] = []
+        self.is_read = False
 
-    def begin(self, pipeline: Pipeline, name: str, ends: Sequence[str]) -> None:
-        """Before the first step of a file. ends: of its steps, see `StepOfFile`."""
-        self._pipeline, self._before, self._name, self._ends = pipeline, pipeline.last_step, name, ends
+    def begin(self, pipeline: Pipeline, name: str) -> None:
+        """Before the first step of a file."""
+        self._pipeline, self._before, self._name = pipeline, pipeline.last_step, name
 
     def said(self) -> str | None:
         """None where the file can be given again as a whole."""
@@ -31,10 +34,10 @@ class Applied:
             return None
         steps = f"step {first} is" if first == last else f"steps {first} to {last} are"
         made = last - self._before
-        if made >= len(self._ends):
+        if (self.is_read and made >= len(self.ends)) or not self.ends[made - 1]:
             return f"{self._state}: {steps} committed: all of {self._name}; don't give it again"
         return (
-            f"{self._state}: {steps} committed: {self._name} up to {self._ends[made - 1]}; "
+            f"{self._state}: {steps} committed: {self._name} up to {self.ends[made - 1]}; "
             "go on with what follows that, and don't give it again"
         )
 

@@ -22,9 +22,6 @@ from dbsp.rows.incoming import BadRow, arrow_schema, key_rows, whole_rows
 from dbsp.running.clock import EPOCH
 from dbsp.sql.plans.program import Program, Table
 
-# per table its rows and their weights
-Batches = list[tuple[str, Any, np.ndarray]]
-
 
 def read_file(text: str, name: str, program: Program) -> Iterator[StepOfFile]:
     """The steps of a replay file: SQL if it is named `.sql`, otherwise JSON lines. Raises DataError."""
@@ -35,23 +32,9 @@ def read_file(text: str, name: str, program: Program) -> Iterator[StepOfFile]:
     return read_sql(text, name, program)
 
 
-def batches_of(program: Program, step: StepOfFile) -> Batches:
-    """The rows that a step lists. Raises DataError at the place of the first that doesn't fit."""
+def queue(pipeline: Pipeline, step: StepOfFile) -> None:
+    """Queue a step's changes. Raises DataError at the place of the first that doesn't fit; none is queued."""
     batches = []
-    for name, changes in step.changes.items():
-        table = program.inputs[name]
-        if table.append_only and not table.primary_key:
-            _refuse_retractions(table, changes, program.timezone)
-        rows = rows_of(table, changes, program.timezone)
-        batches.append((name, rows, np.array([change.weight for change in changes], np.int64)))
-    return batches
-
-
-def queue(pipeline: Pipeline, step: StepOfFile, batches: Batches | None = None) -> None:
-    """Queue a step's changes. Raises DataError at the place of the first that doesn't fit; none is queued.
-
-    batches: its `batches_of`, where they are known.
-    """
     edits = pipeline.edits() if step.statements else None
     for one in step.statements:
         assert edits is not None
@@ -59,7 +42,13 @@ def queue(pipeline: Pipeline, step: StepOfFile, batches: Batches | None = None) 
             edits.run(one.statement)
         except Error as error:
             raise one.failed(error) from None
-    for name, rows, weights in batches_of(pipeline.program, step) if batches is None else batches:
+    for name, changes in step.changes.items():
+        table = pipeline.program.inputs[name]
+        if table.append_only and not table.primary_key:
+            _refuse_retractions(table, changes, pipeline.program.timezone)
+        rows = rows_of(table, changes, pipeline.program.timezone)
+        batches.append((name, rows, np.array([change.weight for change in changes], np.int64)))
+    for name, rows, weights in batches:
         pipeline.change(name, rows, weights)
     if edits is not None:
         edits.queue(pipeline.change)

@@ -10,7 +10,7 @@ from pathlib import Path
 from dbsp.circuits.errors import AbsentRow, DataError
 from dbsp.commands.process.without_pandas import without_pandas
 from dbsp.commands.replays.applied import Applied
-from dbsp.commands.replays.files import batches_of, clock_of, place_of, queue, read_file
+from dbsp.commands.replays.files import clock_of, place_of, queue, read_file
 from dbsp.commands.shown.listing import Listing, listing
 from dbsp.errors import DeliveryError
 from dbsp.pipeline.pipeline import Pipeline
@@ -71,16 +71,12 @@ def played(
     goes_on: bool = False,
     applied: Applied | None = None,
 ) -> Iterator[str]:
-    """The lines of the steps of a replay file. name: the file's. goes_on: what is held back stays so.
-
-    The whole file is read before the first step, so that one that can't be read, or whose rows don't fit,
-    makes none.
-    """
-    steps = [(step, batches_of(pipeline.program, step)) for step in read_file(text, name, pipeline.program)]
-    if applied is not None:
-        applied.begin(pipeline, name, [step.end for step, _ in steps])
-    for step, batches in steps:
-        queue(pipeline, step, batches)
+    """The lines of the steps of a replay file. name: the file's. goes_on: what is held back stays so."""
+    applied = Applied(None) if applied is None else applied
+    applied.begin(pipeline, name)
+    for step in read_file(text, name, pipeline.program):
+        applied.ends.append(step.end)
+        queue(pipeline, step)
         try:
             changes = pipeline.step(clock=clock_of(pipeline, step))
         except DeliveryError as error:
@@ -92,6 +88,7 @@ def played(
         except DataError as error:
             raise error.within(f"{name}: step {pipeline.last_step + 1}") from None
         yield from show(changes)
+    applied.is_read = True
     try:
         held_back = None if goes_on else pipeline.finish()
     except DeliveryError as error:

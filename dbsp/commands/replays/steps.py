@@ -51,10 +51,12 @@ class Evaluated:
         return self.source.location(0)
 
     def failed(self, error: Error) -> DataError:
-        """The error, placed at what it names; it may have a place in a query that nobody has written."""
+        """The error, at the statement; one of a query that nobody has written, at what it names."""
         from dbsp.sql.text.tokens import tokens  # noqa: PLC0415  a file of JSON lines has none
 
         said = _IN_A_QUERY.sub("", str(error))
+        if said == str(error):
+            return DataError(f"{self.where}: {said}")
         named = re.search(r"'([^']+)'", said)
         name = named[1].rsplit(".", 1)[-1].lower() if named else ""
         found = [token.start for token in tokens(self.source) if token.text.lower() == name != ""]

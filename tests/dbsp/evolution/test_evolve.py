@@ -205,7 +205,7 @@ REFUSED = {
             counts=None,
             hidden=None,
         ),
-        "column 'user_id' was int64 and is int32",
+        "column 'user_id' was bigint and is int",
     ),
     "append-only": (
         with_(

@@ -24,7 +24,7 @@ def test_each_table_says_its_own(state: Path) -> None:
     wide = replace(OLD.tables["event"], schema=columns)
     program = with_({"votes": narrow, "event": wide}, all_votes=None, counts=None, hidden=None, events=None)
     first, second, third = refusals_of(change(state, program))
-    assert "column 'user_id' was int64 and is int32" in first and "table 'votes'" in first
+    assert "column 'user_id' was bigint and is int" in first and "table 'votes'" in first
     assert "column 'added' is NOT NULL" in second and "give it a DEFAULT" in second
     assert third.startswith("table 'votes' can't be computed from what is there")
 

@@ -24,7 +24,9 @@ ENDS = ("d.jsonl:2", "d.jsonl:5", "")
 def test_what_ended_it_has_a_note(made: int, said: str | None, error: type[BaseException]) -> None:
     pipeline, applied = SimpleNamespace(last_step=7), Applied("s")
     with pytest.raises(error) as raised, applied:
-        applied.begin(pipeline, "d.jsonl", ENDS)  # type: ignore[arg-type]
+        applied.begin(pipeline, "d.jsonl")  # type: ignore[arg-type]
+        applied.ends += ENDS
+        applied.is_read = True
         pipeline.last_step += made
         raise error
     notes = getattr(raised.value, "__notes__", [])
@@ -34,7 +36,8 @@ def test_what_ended_it_has_a_note(made: int, said: str | None, error: type[BaseE
 def test_nothing_is_said_of_steps_that_end_with_the_process() -> None:
     pipeline, applied = SimpleNamespace(last_step=0), Applied(None)
     with pytest.raises(ValueError) as raised, applied:
-        applied.begin(pipeline, "d.jsonl", ENDS)  # type: ignore[arg-type]
+        applied.begin(pipeline, "d.jsonl")  # type: ignore[arg-type]
+        applied.ends += ENDS
         pipeline.last_step += 1
         raise ValueError
     assert not hasattr(raised.value, "__notes__")
@@ -42,3 +45,11 @@ def test_nothing_is_said_of_steps_that_end_with_the_process() -> None:
 
 def test_nothing_is_said_before_a_file_was_begun() -> None:
     assert Applied("s").said() is None
+
+
+def test_what_follows_may_not_have_been_read() -> None:
+    pipeline, applied = SimpleNamespace(last_step=0), Applied("s")
+    applied.begin(pipeline, "d.jsonl")  # type: ignore[arg-type]
+    applied.ends.append("d.jsonl:2")
+    pipeline.last_step = 1
+    assert "up to d.jsonl:2; go on with what follows" in (applied.said() or "")

@@ -63,14 +63,16 @@ def test_lines_come_as_steps_are_made(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_file_that_can_t_be_read_to_its_end_makes_no_step(
+def test_a_file_that_can_t_be_read_to_its_end_says_what_of_it_was(
     tmp_path: Path, name: str, text: str, said: str
 ) -> None:
     with pytest.raises(DataError, match=rf"d\.\w+:{said}") as caught, Applied(str(tmp_path / "s")) as applied:
         list(lines(tmp_path, text, tmp_path / "s", applied=applied, name=name))
-    assert not hasattr(caught.value, "__notes__")
+    (note,) = caught.value.__notes__
+    assert "step 1 is committed" in note
+    assert "go on with what follows that" in note
     with pipeline(tmp_path / "s") as p:
-        assert p.last_step == 0
+        assert p.last_step == 1
 
 
 def test_a_failure_says_which_steps_of_the_file_are_committed(tmp_path: Path) -> None:

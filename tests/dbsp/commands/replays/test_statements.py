@@ -139,7 +139,7 @@ def test_rows_are_listed_or_found(text: str, is_found: bool) -> None:
     [
         ("STEP;\n  UPDATE voters SET a = 1;", "d.sql:2:10: unknown table 'voters'"),
         ("DELETE FROM votes WHERE", "d.sql:1:24: "),
-        ("DELETE FROM event;", "d.sql:1:13: table 'event' is append-only"),
+        ("DELETE FROM event;", "d.sql:1:1: table 'event' is append-only"),
     ],
 )
 def test_a_statement_that_is_wrong_is_said_where(text: str, said: str) -> None:

@@ -107,7 +107,7 @@ def test_it_can_be_given_up(tmp_path: Path) -> None:
 def test_what_is_refused_is_refused_before_anything(tmp_path: Path) -> None:
     with fed(tmp_path) as old:
         there = files(tmp_path)
-        with pytest.raises(StateError, match="column 'user_id' was int64 and is int32"):
+        with pytest.raises(StateError, match="column 'user_id' was bigint and is int"):
             Changing(old, REFUSED["narrower"][0], InlineRunner(), lambda line: None)
         assert files(tmp_path) == there
 
