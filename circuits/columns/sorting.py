@@ -11,8 +11,9 @@ Cost: O(n log n). Keys are packed into as few 64-bit words as their ranges allow
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -101,21 +102,25 @@ def sort_words(words: Words, count: int) -> tuple[np.ndarray, np.ndarray]:
     order = words[0].argsort()
     opens = _differs(words[0][order])
     for word in words[1:]:
-        _refine(order, opens, word)
+        _refine(order, opens, lambda rows, word=word: [word[rows]])  # type: ignore[misc]
     return order, opens
 
 
-def _refine(order: np.ndarray, opens: np.ndarray, word: np.ndarray) -> None:
-    """Sort what ties by a further word, in place."""
-    places = _tied(opens)
+def _refine(
+    order: np.ndarray, opens: np.ndarray, keys_at: Callable[[np.ndarray], Sequence[np.ndarray]]
+) -> None:
+    """Sort what ties by further keys, in place. keys_at: those of the rows at some positions."""
+    tied = ~opens
+    tied[:-1] |= tied[1:]
+    (places,) = tied.nonzero()
     if not len(places):
         return
-    rows = order[places]
-    runs, keys = opens.cumsum()[places], word[rows]
-    codes = pack([runs, keys])
-    if len(codes) > 1:  # ranks take fewer bits than what they are of
-        codes = pack([runs, dense_ranks([keys], len(keys))])
-    within, opens[places] = sort_words(codes, len(places))
+    rows, runs = order[places], opens.cumsum()[places]
+    keys = keys_at(rows)
+    words = pack([runs, *keys])
+    if len(words) > 1 and len(keys) == 1:  # else the question would be the same; ranks take fewer bits
+        words = pack([runs, dense_ranks(keys, len(rows))])
+    within, opens[places] = sort_words(words, len(rows))
     order[places] = rows[within]
 
 
@@ -124,13 +129,6 @@ def _differs(ordered: np.ndarray) -> np.ndarray:
     opens = np.ones(len(ordered), dtype=np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=opens[1:])
     return opens
-
-
-def _tied(opens: np.ndarray) -> np.ndarray:
-    """The places of runs of two rows or more."""
-    tied = ~opens
-    tied[:-1] |= tied[1:]
-    return tied.nonzero()[0]
 
 
 def dense_ranks(keys: Sequence[np.ndarray], count: int) -> np.ndarray:
@@ -208,28 +206,21 @@ def sort_rows(
     cut = ranked[0] if ranked else len(order)
     words = pack([groups, *keys_of(rows, order[:cut])])
     by, opens = sort_words(words, rows.num_rows)
-    opens = _settled(rows, by, opens, order[cut:], exact=False)
+    if cut < len(order):
+        _refine(by, opens, partial(_keys_at, rows, order[cut:], False))
     peers = np.cumsum(opens)
-    _settled(rows, by, opens, [SortKey(i) for i in range(rows.num_columns)], exact=True)
+    _refine(by, opens, partial(_keys_at, rows, [SortKey(i) for i in range(rows.num_columns)], True))
     return by, peers
 
 
-def _settled(
-    rows: pa.RecordBatch | Stacked, by: np.ndarray, opens: np.ndarray, order: Sequence[SortKey], exact: bool
-) -> np.ndarray:
-    """Sort `by` in place where it ties, by further keys; returns what then opens a run."""
-    places = _tied(opens)
-    if not order or not len(places):
-        return opens
-    keys = [
+def _keys_at(
+    rows: pa.RecordBatch | Stacked, order: Sequence[SortKey], exact: bool, positions: np.ndarray
+) -> list[np.ndarray]:
+    return [
         key
         for item in order
-        for key in sort_keys(_at(rows, item.column, by[places]), item.descending, item.nulls_last, exact)
+        for key in sort_keys(_at(rows, item.column, positions), item.descending, item.nulls_last, exact)
     ]
-    words = pack([np.cumsum(opens)[places], *keys])
-    within, opens[places] = sort_words(words, len(places))
-    by[places] = by[places][within]
-    return opens
 
 
 def _at(rows: pa.RecordBatch | Stacked, i: int, positions: np.ndarray) -> pa.Array:

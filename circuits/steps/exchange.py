@@ -120,10 +120,12 @@ def _without_heavy(circuit: Circuit, exchange: int, delta: ZSet, hashes: np.ndar
     if len(readers) != 1:
         return delta
     values, often = np.unique(hashes[:: max(1, len(hashes) // _SAMPLE)], return_counts=True)
-    is_heavy = np.isin(hashes, values[often >= _OFTEN])
-    (heavy,), (others,) = is_heavy.nonzero(), (~is_heavy).nonzero()
-    reduced = readers[0].reduced(delta, heavy, circuit.seed) if len(heavy) else None
-    return delta if reduced is None else delta.take(others) + reduced
+    keys = values[often >= _OFTEN]
+    if not len(keys):
+        return delta
+    is_heavy = np.isin(hashes, keys)
+    reduced = readers[0].reduced(delta, is_heavy.nonzero()[0], circuit.seed)
+    return delta if reduced is None else delta.take((~is_heavy).nonzero()[0]) + reduced
 
 
 def _placed(delta: ZSet, exchange: Exchange, seed: int) -> np.ndarray:

@@ -79,31 +79,28 @@ class Sessions(Keeper):
         groups = groups_of(delta.rows, self.partition, context.seed)
         spans = tuple(fixed_values(delta.rows.column(i)) for i in (self.start, self.end))
         stored = Integral(layout, before, Batch.empty(layout))
-        owner, held = self._near(stored, groups, *spans) or self._within(stored, groups, *spans)
+        owner, found = self._near(stored, groups, *spans) or self._within(stored, groups, *spans)
+        held = found.zset
         after = self._summed(delta, held, np.concatenate([groups.owner, owner]), context.seed)
         change = ZSet.sum(layout.schema, [self._sessions(layout.schema, *after), -held])
         return Integral(layout, before, Batch.build(layout, change, context.seed))
 
     def _near(
         self, stored: Integral, groups: Groups, start: np.ndarray, end: np.ndarray
-    ) -> tuple[np.ndarray, ZSet] | None:
+    ) -> tuple[np.ndarray, Batch] | None:
         """(group, row) of sessions near the given intervals, all that touch one among them: such a session
         begins in the interval, or is the last to begin before it. None: all of the groups are to be read.
         """
         kind, places = self.output.field(self.start).type, (groups.hashes & HIGH)[groups.owner]
         first, last = (places | order_code(from_fixed_values(edge, kind)) for edge in (start, end))
         found = nearby(stored.before, groups, self.partition, Near(first, last, groups.owner, 1, 0))
-        if found is None:
-            return None
-        owner, held = each_once(stored.layout, found.rows)
-        return owner, held.zset
+        return None if found is None else each_once(stored.layout, found.rows)
 
     def _within(
         self, stored: Integral, groups: Groups, start: np.ndarray, end: np.ndarray
-    ) -> tuple[np.ndarray, ZSet]:
+    ) -> tuple[np.ndarray, Batch]:
         """(group, row) of the sessions that touch what all of a group's intervals span."""
-        owner, rows = held_rows(stored, groups, self.partition)
-        held = rows.zset
+        owner, held = held_rows(stored, groups, self.partition)
         first, last = (fixed_values(column) for column in held.rows.columns[-2:])
         least, greatest = groups.total(start, np.minimum), groups.total(end, np.maximum)
         touched = np.flatnonzero((last >= least[owner]) & (first <= greatest[owner]))

@@ -34,8 +34,7 @@ def read_file(text: str, name: str, program: Program) -> Iterator[StepOfFile]:
 
 def queue(pipeline: Pipeline, step: StepOfFile) -> None:
     """Queue a step's changes. Raises DataError at the place of the first that doesn't fit; none is queued."""
-    batches = []
-    edits = pipeline.edits() if step.statements else None
+    batches, edits = [], pipeline.edits() if step.statements else None
     for one in step.statements:
         assert edits is not None
         try:

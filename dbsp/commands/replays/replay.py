@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from dbsp.errors import DeliveryError
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.compiler.load import load_program
 from dbsp.sql.plans.program import Program
+from dbsp.views.changes import Changes
 
 
 def replay(
@@ -78,25 +79,26 @@ def played(
         applied.ends.append(step.end)
         queue(pipeline, step)
         try:
-            changes = pipeline.step(clock=clock_of(pipeline, step))
-        except DeliveryError as error:
-            if error.changes is not None:  # the step is made
-                yield from show(error.changes)
-            raise
+            yield from _made(partial(pipeline.step, clock=clock_of(pipeline, step)), show)
         except AbsentRow as absent:
             raise absent.within(place_of(absent, step, pipeline)) from None
         except DataError as error:
             raise error.within(f"{name}: step {pipeline.last_step + 1}") from None
-        yield from show(changes)
     applied.is_read = True
+    if not goes_on:
+        yield from _made(pipeline.finish, show)
+
+
+def _made(step: Callable[[], Changes | None], show: Listing) -> Iterator[str]:
+    """The lines of what a step changes; one that a sink hasn't got is made all the same."""
     try:
-        held_back = None if goes_on else pipeline.finish()
+        changes = step()
     except DeliveryError as error:
         if error.changes is not None:
             yield from show(error.changes)
         raise
-    if held_back is not None:
-        yield from show(held_back)
+    if changes is not None:
+        yield from show(changes)
 
 
 def read_deltas(path: str) -> str:

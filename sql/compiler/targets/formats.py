@@ -18,10 +18,11 @@ from dbsp.sql.plans.program import EXCEL, FILE_FORMATS, HIVE, PYTHON
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.statements.create_table import CreateTable
 
-FORMATS = (
+# each once: of two of Spark's we have forms of our own
+FORMATS = tuple(dict.fromkeys((
     "csv", "json", "parquet", "orc", "text", "xml", "avro", "binaryFile", "kafka", "rate", "socket", "jdbc",
     "delta", "iceberg", "hudi", HIVE, "console", "noop", *OWN_FORMS, PYTHON, EXCEL,
-)  # fmt: skip
+)))  # fmt: skip
 # what Spark's lists leave out: of a stream of files, and of all that reads and writes them
 FILE_OPTIONS = (
     "path", "maxFilesPerTrigger", "maxBytesPerTrigger", "maxFileAge", "latestFirst", "fileNameOnly",
@@ -63,7 +64,7 @@ def check_format(source: Source, statement: CreateTable, catalyst: Catalyst) -> 
     if format_.lower() not in map(str.lower, FORMATS) and "." not in format_:
         near = _near(format_, FORMATS)
         if near is not None and not catalyst.has_format(format_):
-            listed = ", ".join(dict.fromkeys(FORMATS))  # two are Spark's and ours
+            listed = ", ".join(FORMATS)
             message = f"unknown format '{format_}'; formats: {listed}, or a class; did you mean '{near}'?"
             raise source.error(statement.start, f"table '{statement.name}': {message}")
     if format_.lower() in FILE_FORMATS:

@@ -95,15 +95,15 @@ def test_a_copy_that_goes_while_it_is_used_comes_back_and_is_checked_again(tmp_p
     assert bucket.traffic.gets == 1
 
 
+def deny(self: Bucket, name: str, file: object, size: int) -> None:
+    raise Refused("denied")
+
+
 def test_what_could_not_be_sent_is_sent_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bucket = in_memory()
     segments = opened(bucket, tmp_path)
-
-    def fail(self: Bucket, name: str, file: object, size: int) -> None:
-        raise Refused("denied")
-
     with monkeypatch.context() as patch:
-        patch.setattr(CloudBucket, "send", fail)
+        patch.setattr(CloudBucket, "send", deny)
         with pytest.raises(StateError, match="denied"):
             written(segments, "a", 1)
     with suppress(StateError):
@@ -116,12 +116,8 @@ def test_what_was_not_sent_is_told_until_it_is(tmp_path: Path, monkeypatch: pyte
     """Also where its copy has gone meanwhile, and where who waited was interrupted."""
     bucket = in_memory()
     segments = opened(bucket, tmp_path)
-
-    def fail(self: Bucket, name: str, file: object, size: int) -> None:
-        raise Refused("denied")
-
     with monkeypatch.context() as patch:
-        patch.setattr(CloudBucket, "send", fail)
+        patch.setattr(CloudBucket, "send", deny)
         writer = segments.writer("a")
         writer.write(pa.RecordBatch.from_pydict({"x": [1]}, schema=SCHEMA))
         writer.close()
