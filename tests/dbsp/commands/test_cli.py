@@ -133,7 +133,7 @@ def test_a_mistake_in_the_deltas_ends_with_its_place(project, spark):
     )
     result = dbsp("step", "program.sql", "-", "--output", "text", text=deltas)
     assert result.exit_code == 1
-    assert result.stdout == "", "nor is the step before it made"
+    assert result.stdout == "step 1\n", "the step before it is made as it is read"
     assert (
         result.stderr
         == "stdin:3: unknown table 'customr'; tables: customer, orders; did you mean 'customer'?\n"
