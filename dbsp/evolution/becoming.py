@@ -21,7 +21,7 @@ from dbsp.circuits.traces.spine import Run, Spine
 from dbsp.evolution.backfill import Backfill
 from dbsp.evolution.change import Change
 from dbsp.evolution.fill import Fill
-from dbsp.evolution.sources import moved, streams_before, streams_of
+from dbsp.evolution.sources import moved
 from dbsp.running.clock import instant
 from dbsp.state.records.commits import Commit
 from dbsp.state.records.delivered import Delivery, read_delivered, write_delivered
@@ -80,7 +80,8 @@ class Becoming:
                 if sink.view == output.view and output.view in change.old.views and self._begins(sink.target):
                     initial.setdefault(sink.target, {})[sink.view] = [chunk.to_json() for chunk in whole]
         segments = {chunk.segment for chunks in changes.values() for chunk in chunks}
-        places = streams_before(change.old), streams_of(change.program)
+        reading = change.reading.goes_on(change.program, last.batch is not None)
+        places = [*change.reading.streams], [*reading.streams]
         checkpoint, offsets = moved(self.store.root, last, *places, self.step, self.store.durable)
         made = instant(last.clock, last.machine_clock, last)
         return Commit(
@@ -103,6 +104,7 @@ class Becoming:
             checkpoint=checkpoint,
             requests=last.requests,
             oldest=self.store.oldest_with(self.step, *made),
+            reading=reading,
         )
 
     def _next_state(self, fill: Fill) -> State:

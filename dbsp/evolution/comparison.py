@@ -17,10 +17,12 @@ from dbsp.evolution.fill import Fill, Filling
 from dbsp.evolution.given import Given, Holdings, Kept, changed_columns, computed_columns
 from dbsp.evolution.known import Known, known_before
 from dbsp.evolution.rules import new_rules
+from dbsp.evolution.sources import reading_of
 from dbsp.sql.plans.program import Program
 from dbsp.state.records.commits import Commit
 from dbsp.state.records.identity import NUMBERED, Identity, identity_of
 from dbsp.state.records.manifest import Manifest, Shown, manifest_of
+from dbsp.state.records.reading import Reading, streams_of
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,20 @@ class Comparison:
     def is_same(self) -> bool:
         if self.last.fingerprint != self.program.fingerprint:
             return False
-        return self.last.format == NUMBERED or self.kept.keys() == self.new.traces.keys()
+        if self.last.format == NUMBERED:
+            return True
+        return self.kept.keys() == self.new.traces.keys() and self.is_read_as_before
+
+    @cached_property
+    def reading(self) -> Reading:
+        """How the tables were read so far."""
+        return reading_of(self.old, self.last)
+
+    @property
+    def is_read_as_before(self) -> bool:
+        """Whether each stream goes on at its place in the checkpoint, if there is one."""
+        streams = [*streams_of(self.program).items()]
+        return self.last.batch is None or streams == [*self.reading.streams.items()]
 
     @cached_property
     def kept(self) -> dict[str, int]:
@@ -159,7 +174,7 @@ class Comparison:
             if (table.is_file or (table.format or "").lower() == _KAFKA)
             and not table.changelog
             and not table.is_snapshot
-            if name in self.old.tables and self.old.tables[name].source and not self.old.tables[name].snapshot
+            if name in self.old.tables and name in self.reading.streams
         ]
 
     def read_of(self, table: str) -> str:

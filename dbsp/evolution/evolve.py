@@ -17,7 +17,6 @@ from dbsp.evolution.backfill import Backfill, Say
 from dbsp.evolution.becoming import Becoming
 from dbsp.evolution.change import Change
 from dbsp.evolution.plan import Plan
-from dbsp.evolution.sources import streams_before
 from dbsp.running.runner import Runner
 from dbsp.sql.plans.program import Program
 from dbsp.state.keeping.keep import Keep
@@ -101,7 +100,7 @@ def fill_whole(made: Backfill, store: Store, read_again: ReadAgain | None) -> No
     try:
         if fill.again:
             assert read_again is not None
-            again = read_again(store, fill.circuit, fill.again, streams_before(made.change.old))
+            again = read_again(store, fill.circuit, fill.again, [*made.change.reading.streams])
         made.feed(again)
     except BaseException:
         store.discard_attempt(made.name)

@@ -10,6 +10,7 @@ from dbsp.evolution.plan import DROPPED, FILLED, KEPT, NEW, Item
 from dbsp.evolution.rules import new_checks
 from dbsp.sql.plans.collations import column_of
 from dbsp.state.records.manifest import Shown
+from dbsp.state.records.reading import streams_of
 
 
 def items_of(compared: Comparison) -> Iterator[Item]:
@@ -34,11 +35,21 @@ def _tables(compared: Comparison) -> Iterator[Item]:
         whys = [f"{word} {', '.join(columns)}" for word, columns in said if columns]
         if before_ := _redeclared(compared, name):
             whys.append(before_)
+        whys += _read_otherwise(compared, name)
         whys += [f"its {compared.read_of(name)} are read again"] if name in compared.filling[1].again else []
         yield Item("table", name, KEPT, ", ".join(whys))
     for name in compared.old.tables:
         if name not in compared.new.tables:
             yield Item("table", name, DROPPED)
+
+
+def _read_otherwise(compared: Comparison, name: str) -> Iterator[str]:
+    """That what a table is read from comes, or goes."""
+    before, now = compared.reading.streams, streams_of(compared.program)
+    if name in now.keys() - before.keys():
+        yield f"read as {now[name]}, from its source's beginning on"
+    elif name in before.keys() - now.keys() and not compared.program.inputs[name].is_snapshot:
+        yield "without its source from now on"
 
 
 def _redeclared(compared: Comparison, name: str) -> str:

@@ -10,8 +10,9 @@ from dbsp.circuits.operators.inputs.arrival_times import ArrivalTime
 from dbsp.circuits.operators.inputs.arrivals import Arrival
 from dbsp.evolution.comparison import Comparison
 from dbsp.evolution.known import is_late_otherwise
-from dbsp.evolution.sources import was_compared
+from dbsp.evolution.sources import was_read
 from dbsp.state.records.identity import FORMAT
+from dbsp.state.records.reading import streams_of
 
 
 def refusals_of(compared: Comparison) -> Iterator[str]:
@@ -61,14 +62,17 @@ def _other_tables(compared: Comparison) -> Iterator[str]:
 
 def _other_sources(compared: Comparison) -> Iterator[str]:
     """What has been read of a source is known by the table's name."""
-    for name, table in compared.new.tables.items():
-        before = compared.old.tables.get(name)
-        if before is None or not before.source or not table.source:
-            continue
-        if not table.snapshot and was_compared(compared.old, compared.last, name):
-            yield f"table '{name}' was compared with its source, which would be read once more; {_OTHER}"
-        elif compared.last.batch is not None and before.source != table.source:
-            yield f"table '{name}' was read as {before.source}, and is read as {table.source}; {_OTHER}"
+    streams = compared.reading.streams if compared.last.batch is not None else {}
+    for name, now in streams_of(compared.program).items():
+        if was_read(compared.old, compared.last, name):
+            yield f"{once_more(name)}; {_OTHER}"
+        elif streams.get(name, now) != now:
+            yield f"table '{name}' was read as {streams[name]}, and is read as {now}; {_OTHER}"
+
+
+def once_more(table: str) -> str:
+    """Why it can't be a stream, in words."""
+    return f"table '{table}' has rows of its source from before, which as a stream would bring them once more"
 
 
 def _other_emission(compared: Comparison) -> Iterator[str]:

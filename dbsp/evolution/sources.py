@@ -17,33 +17,29 @@ from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
 from dbsp.circuits.traces.spine import Spine
 from dbsp.evolution.known import rows_of
-from dbsp.sql.plans.program import Program
 from dbsp.state.records.batch_files import batch_file, batch_object, digest_of, recorded, whole_file
 from dbsp.state.records.commits import CHECKPOINT, Commit, sync, write_whole
 from dbsp.state.records.manifest import Manifest
 from dbsp.state.records.places import Place
+from dbsp.state.records.reading import Reading
 
 # the version, and what Spark says of the batch
 _HEAD = 2
 _NOTHING = "-"
 
 
-def streams_of(program: Program) -> list[str]:
-    """The tables that are read as streams, in the order of their places."""
-    return [
-        name for name, table in program.inputs.items() if table.format is not None and not table.is_snapshot
-    ]
+def reading_of(manifest: Manifest, last: Commit) -> Reading:
+    """How the tables were read so far; of an older record what the program says that the state began with."""
+    if last.reading is not None:
+        return last.reading
+    sources = {name: table for name, table in manifest.tables.items() if table.source}
+    streams = {name: table.source.lower() for name, table in sources.items() if not table.snapshot}
+    return Reading(streams, frozenset(sources.keys() - streams.keys()))
 
 
-def streams_before(manifest: Manifest) -> list[str]:
-    """The same of a program that is known by what it kept."""
-    return [name for name, table in manifest.tables.items() if table.source and not table.snapshot]
-
-
-def was_compared(manifest: Manifest, last: Commit, name: str) -> bool:
-    """Whether a table has rows of a source that it was compared with: a stream would bring them once more."""
-    table = manifest.tables.get(name)
-    if table is None or not table.source or not table.snapshot:
+def was_read(manifest: Manifest, last: Commit, name: str) -> bool:
+    """Whether a table has rows of a source that is no stream's: as a stream it would bring them once more."""
+    if name not in reading_of(manifest, last).others or name not in manifest.tables:
         return False
     rows, spines = rows_of(name, manifest), cast(Mapping[str, Any], last.state["spines"])
     traces = [trace for trace, held in manifest.traces.items() if held.rows == rows and trace in spines]

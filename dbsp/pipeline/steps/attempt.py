@@ -70,4 +70,5 @@ class Attempt:
             oldest=oldest,
             checkpoint=last.checkpoint if last is not None else CHECKPOINT,
             requests=batch.requests(last, step),
+            reading=batch.reading(program, last),
         )

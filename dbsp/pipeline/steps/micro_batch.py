@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from dbsp.circuits.errors import StateError
+from dbsp.sql.plans.program import Program
 from dbsp.state.records.commits import Commit
+from dbsp.state.records.reading import Reading
 
 REQUESTS = 100
 
@@ -28,6 +30,14 @@ class MicroBatch:
         if self.number is None and last is not None:
             return replace(self, stream=last.stream, number=last.batch, offsets=last.offsets)
         return self
+
+    def reading(self, program: Program, last: Commit | None) -> Reading | None:
+        """What the commit says of how the tables were read. self: given by `or_last`."""
+        has_streams = self.number is not None and self.number != (last.batch if last is not None else None)
+        before = last.reading if last is not None else Reading()
+        if before is None and not has_streams:
+            return None
+        return (before or Reading()).goes_on(program, has_streams)
 
     def requests(self, last: Commit | None, step: int) -> Mapping[str, int]:
         """What the commit of the step says of the REQUESTS last that had a key."""

@@ -35,6 +35,7 @@ from dbsp.circuits.segments.chunk import is_name
 from dbsp.state.objects.path import ObjectPath
 from dbsp.state.records.identity import FORMAT, NAME, NUMBERED, refuse_other
 from dbsp.state.records.places import Place, delete, names_in
+from dbsp.state.records.reading import Reading
 from dbsp.state.records.sealed import seal, unseal
 
 RECORDS = "commits"
@@ -61,6 +62,7 @@ class Commit:
     known by the numbers of nodes. instant: when the step counts as made (`dbsp.running.clock.instant`).
     driven: a caller gave it. oldest: from which step on none was missing when it was made; 0: nobody knows.
     checkpoint: the folder that `offsets` is of. requests: by key, the last steps asked for under one.
+    reading: how the tables were read; None: an older release has written it, which didn't say.
     """
 
     step: int
@@ -83,6 +85,7 @@ class Commit:
     oldest: int = 0
     checkpoint: str = CHECKPOINT
     requests: Mapping[str, int] = field(default_factory=dict)
+    reading: Reading | None = None
 
     def changes_for(self, target: str) -> Mapping[str, list[list[object]]]:
         """What a sink gets of this step, by view."""
@@ -101,6 +104,7 @@ class Commit:
             "batch": self.batch,
             "offsets": self.offsets,
             "requests": self.requests,
+            "reading": self.reading.to_json() if self.reading else None,
             "waterlines": self.waterlines,
             "program": self.fingerprint,
             "attempt": self.attempt,
@@ -153,6 +157,7 @@ class Commit:
             oldest=record.get("oldest", 0),
             checkpoint=checkpoint,
             requests=record.get("requests", {}),
+            reading=Reading.from_json(record["reading"]) if record.get("reading") else None,
         )
 
 

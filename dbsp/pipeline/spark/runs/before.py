@@ -1,50 +1,88 @@
 """How a run's tables were read before. A program's fingerprint says nothing of it, so it may be another now.
 
-The checkpoint has a place for each stream, and program.json says what they were when it was written. Since
-then others may have been run: then the number of places says so.
+The last record says whose the places of the checkpoint are. One of an older release doesn't: then the program
+does that the state began with, if it had as many streams as there are places.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from itertools import islice
 from pathlib import Path
 
 from dbsp.circuits.errors import StateError
-from dbsp.evolution.sources import streams_before, streams_of, was_compared
-from dbsp.pipeline.spark.planned import places_of_batch
-from dbsp.sql.plans.program import Program
+from dbsp.evolution.refusals import once_more
+from dbsp.evolution.sources import reading_of, was_read
+from dbsp.pipeline.spark.planned import entries_before, local_path, places_of_batch, planned_files
+from dbsp.pipeline.spark.sources import path_of
+from dbsp.sql.plans.program import Program, Table
 from dbsp.state.claim import owner
 from dbsp.state.records.commits import Commit
+from dbsp.state.records.manifest import Manifest
 from dbsp.state.records.places import Place
+from dbsp.state.records.reading import streams_of
 
 
-def refuse_other_sources(
-    root: Place, program: Program, last: Commit | None, checkpoint: Path, by_feeds: bool
-) -> None:
-    """Raises StateError where a run would read a source's rows once more, or not know whose a place is.
-
-    by_feeds: and by no query of Spark's, which takes as many places as there are.
-    """
+def refuse_other_sources(root: Place, program: Program, last: Commit | None, checkpoint: Path) -> None:
+    """Raises StateError where a run would read a source's rows once more, or not know whose a place is."""
     if last is None:
         return
-    streams, before = streams_of(program), owner(root)
-    places = places_of_batch(checkpoint, last.batch) if last.batch is not None else None
-    if before is not None and places in (None, len(streams_before(before.manifest))):
-        for name in streams:
-            if was_compared(before.manifest, last, name):
-                raise StateError(
-                    f"{root}: table '{name}' was compared with its source so far, and as a stream would read "
-                    "it once more; leave it WITH (snapshot = ...), or give the table another name"
-                )
-    if places is not None and (places < len(streams) if by_feeds else places != len(streams)):
-        raise StateError(
-            f"{root}: {_sources(places)} read as streams so far, and now {_are(streams)}: USING can't come "
-            "or go alone; leave it as it was, or change a view as well, with --evolve (evolve=True)"
-        )
+    before = owner(root)
+    manifest = before.manifest if before is not None else Manifest()
+    streams, known = streams_of(program), reading_of(manifest, last).streams
+    for name in streams:
+        if was_read(manifest, last, name):
+            raise StateError(f"{root}: {once_more(name)}; leave it as it was, or give the table another name")
+    if last.batch is None or [*streams.items()] == [*known.items()]:
+        return
+    if last.reading is None and places_of_batch(checkpoint, last.batch) == len(streams):
+        return
+    for name in streams.keys() & known.keys():
+        if streams[name] != known[name]:
+            raise StateError(
+                f"{root}: table '{name}' was read as {known[name]}, and is read as {streams[name]}; "
+                "leave it as it was, or give the table another name"
+            )
+    raise StateError(
+        f"{root}: read as streams were so far {_named([*known])}, and now {_named([*streams])}; open it with "
+        "--evolve (evolve=True), which `dbsp plan` says more of, or leave USING as it was"
+    )
 
 
-def _sources(count: int) -> str:
-    return "1 table was" if count == 1 else f"{count} tables were"
+def refuse_other_paths(root: Place, tables: Sequence[Table], last: Commit | None, checkpoint: Path) -> None:
+    """Raises StateError where a table's files are read from a path under which those before aren't: of what
+    was moved there Spark knows nothing, and would read it once more.
+
+    tables: the query's, in its order. What counts is where the newest files are that were read. Of a path on
+    a store nothing is known.
+    """
+    if last is None or last.batch is None:
+        return
+    for relation, table in enumerate(tables):
+        if table.is_file:
+            path = path_of(table)
+            for file in map(local_path, _newest(checkpoint, relation, last.batch)):
+                if file is not None and path.startswith("/") and not _may_be_under(file, path):
+                    raise StateError(
+                        f"{root}: table '{table.name}' was read from '{file}', which isn't one of '{path}': "
+                        "files that were moved there would count once more; leave its path as it was, as by a "
+                        "link, or a pattern that finds both, or give the table another name"
+                    )
 
 
-def _are(names: list[str]) -> str:
-    return f"{len(names)} {'is' if len(names) == 1 else 'are'} ({', '.join(names)})"
+def _newest(checkpoint: Path, relation: int, batch: int) -> list[str]:
+    """What the last batch took of a source, or else the last file of those before."""
+    files = planned_files(checkpoint, relation, batch)
+    return files or [entry["path"] for entry in islice(entries_before(checkpoint, relation, batch), 1)]
+
+
+def _may_be_under(file: str, path: str) -> bool:
+    """path: of a directory or a file; or a pattern, of which some are Spark's alone."""
+    has, wanted = Path(file).parts, Path(path).parts
+    is_plain = not {*path} & {*"\\{}"}
+    return not is_plain or (len(has) >= len(wanted) and all(map(fnmatchcase, has, wanted)))
+
+
+def _named(tables: list[str]) -> str:
+    return ", ".join(f"'{name}'" for name in tables) or "no tables"
