@@ -66,8 +66,8 @@ def refuse_other_paths(root: Place, tables: Sequence[Table], last: Commit | None
                 if file is not None and path.startswith("/") and not _may_be_under(file, path):
                     raise StateError(
                         f"{root}: table '{table.name}' was read from '{file}', which isn't one of '{path}': "
-                        "files that were moved there would count once more; leave its path as it was, as by a "
-                        "link, or a pattern that finds both, or give the table another name"
+                        "files that were moved there would count once more; leave its path as it was, as by "
+                        "a link, or a pattern that finds both, or give the table another name"
                     )
 
 
