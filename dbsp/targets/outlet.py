@@ -18,6 +18,8 @@ from dbsp.state.store import Store
 from dbsp.targets.reading import Reading, reading_of
 from dbsp.targets.target import Change
 
+# what a table gets once more is then all that its view holds
+BEGIN_ANEW = "begin it anew: take it and its INSERT out of the program, put them back, each with --evolve"
 # of an upsert, how many of a step's changes are held at a time
 _ROWS = 1 << 20
 
@@ -80,19 +82,19 @@ class Outlet:
         if written > latest:
             raise StateError(
                 f"it is ahead of the state: {noted} has step {written}, and {self.store.root} went on from "
-                f"step {latest}, as after a restore; restore it, with {noted}, to step {latest}; or begin "
-                "it anew: take it and its INSERT out of the program, put them back, each with --evolve, and "
-                f"{cure}"
+                f"step {latest}, as after a restore; restore it, with {noted}, to step {latest}; or "
+                f"{BEGIN_ANEW}, and {cure}"
             )
         self.seen()
 
-    def check_steps(self, step: int, written: int, noted: str) -> None:
+    def check_steps(self, step: int, written: int, noted: str, cure: str) -> None:
         """Raises StateError where the table lacks a step that it was given before `step`."""
         given = self.given(step)
         if written < given:
             raise StateError(
                 f"it lacks what it was given: {noted} has step {written} of it, and step {given} changed it; "
-                "was it restored to an earlier time, or is it another? Start from a new state directory"
+                "was it restored to an earlier time, or is it another? Give the one that has it; or "
+                f"{BEGIN_ANEW}, and {cure}"
             )
 
 

@@ -32,7 +32,7 @@ from dbsp.running.spark.session import share_packages
 from dbsp.sql.plans.program import OP, STEP, Insert, Table
 from dbsp.sql.plans.schemas import Field
 from dbsp.state.records.commits import sync
-from dbsp.targets.outlet import Outlet
+from dbsp.targets.outlet import BEGIN_ANEW, Outlet
 from dbsp.targets.reading import reading_of
 from dbsp.targets.target import Change, Target
 
@@ -171,8 +171,8 @@ class Files(Appended):
         if given and given not in self._steps_in(path):
             raise StateError(
                 f"{target.location}: table '{target.name}': {STEP}={given} is not in {path}: it was written "
-                f"to {before.directory}; move what is there to this path, or give the one before; or begin "
-                "it anew: take it and its INSERT out of the program, put them back, each with --evolve"
+                f"to {before.directory}; move what is there to this path, or give the one before; "
+                f"or {BEGIN_ANEW}"
             )
 
     def _steps_in(self, path: str) -> Iterator[int]:

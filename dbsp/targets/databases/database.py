@@ -174,7 +174,7 @@ class Database(ABC):
         cure = "give another dbtable, or empty this one and delete its row there"
         self.outlet.check_writer(owner, written, "dbsp_steps", cure)
         if is_fresh:
-            self.outlet.check_steps(step, written, "dbsp_steps")
+            self.outlet.check_steps(step, written, "dbsp_steps", cure)
         is_keyed = bool(self.statements.key)
         if is_new and is_keyed and session.row(self.statements.has_rows) in ((True,), (1,)):
             raise Error(f"{name} has rows that no step has written, and is to be what a view is; empty it")

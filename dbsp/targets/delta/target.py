@@ -86,7 +86,7 @@ class Delta:
             # a commit that waits for those of others: they, or it, fail
             table.alter.set_table_properties({_WRITER: self.outlet.writer()}, raise_if_not_exists=False)
             table.update_incremental()
-        self.outlet.check_steps(step, self._claimed(table), _LOG)
+        self.outlet.check_steps(step, self._claimed(table), _LOG, _CURE)
         return table
 
     def _claimed(self, table: DeltaTable) -> int:

@@ -63,7 +63,7 @@ class Iceberg:
             self._table = self._opened() if self._table is None else self._table.refresh()
             written = self._claimed(self._table)
             if is_fresh:
-                self.outlet.check_steps(step, written, STEP)
+                self.outlet.check_steps(step, written, STEP, _CURE)
             if written < step:
                 self._add(once(self._table), step, list(self.outlet.records(step, changes)))
         except BaseException:

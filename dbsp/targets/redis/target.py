@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import redis
 
 _SECONDS = 30
+_CURE = "give another prefix, or delete that"
 # after so many seconds a connection is looked at before it is used
 _IDLE = 30
 
@@ -103,9 +104,9 @@ class Redis:
             raise Error(f"{what}; give another prefix, or delete them")
         owner = found[b"writer"].decode() if found else self.outlet.writer()
         written = int(found[b"step"]) if found else 0
-        self.outlet.check_writer(owner, written, self._steps, "give another prefix, or delete that")
+        self.outlet.check_writer(owner, written, self._steps, _CURE)
         if is_fresh:
-            self.outlet.check_steps(step, written, self._steps)
+            self.outlet.check_steps(step, written, self._steps, _CURE)
         return written
 
     def _add(self, commands: Any, rows: pa.RecordBatch) -> None:
