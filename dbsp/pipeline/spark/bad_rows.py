@@ -32,6 +32,7 @@ from dbsp.circuits.segments.chunk import Chunk
 from dbsp.circuits.segments.segments import Segments
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.pipeline.deltas.absences import origin_of
+from dbsp.pipeline.spark.misread import MISREAD, Text, text_of
 from dbsp.pipeline.spark.records import OF_MESSAGES, Records
 from dbsp.pipeline.spark.staging import STAGED, Order, Reader, Staging, check, without_unread
 from dbsp.pipeline.spark.staging import Rows as PlainRows
@@ -67,7 +68,7 @@ def marks(
     there = {name.lower() for name in frame.columns}
     reasons: list[tuple[Column, Column]] = []
     if CORRUPT in there:
-        said = lit("a value is none of its column's type, or the record is broken")
+        said = lit(MISREAD)
         reasons.append((col(CORRUPT).isNotNull(), coalesce(col(WHY), said) if WHY in there else said))
     for field in table.schema if table.changelog is None else ():
         needed = not field.nullable or field.name in table.primary_key
@@ -95,10 +96,11 @@ def marks(
 
 @dataclass(frozen=True)
 class Keeping:
-    """A `Refusing`. source: what a record comes from whose file isn't known."""
+    """A `Refusing`. source: of a record whose file isn't known. text: that records are read from."""
 
     table: Table
     source: str
+    text: Text | None = None
 
     def __call__(
         self, read: Reader, batch: pa.RecordBatch, bad: list[pa.RecordBatch]
@@ -115,7 +117,16 @@ class Keeping:
             return own, []
         is_bad = reasons.is_valid()
         origin, text, reason = (batch.column(mark).filter(is_bad) for mark in MARKS)
+        if self.text is not None:
+            reason = self._explained(reason, text, own.filter(is_bad))
         return own.filter(pc.invert(is_bad)), [self._refused(origin, text, reason)]
+
+    def _explained(self, reason: pa.Array, text: pa.Array, read: pa.RecordBatch) -> pa.Array:
+        """The reasons, with what was misread. read: what Spark has made of the records."""
+        assert self.text is not None
+        is_misread = pc.equal(reason, MISREAD)
+        more = self.text.reasons(text.filter(is_misread), read.filter(is_misread))
+        return pc.replace_with_mask(reason, is_misread, more)
 
     def _read(
         self, read: Reader, batch: pa.RecordBatch, bad: list[pa.RecordBatch]
@@ -210,7 +221,8 @@ def staged(
     """
     reader = Records(table, timezone) if table.changelog else PlainRows(table, 1, timezone)
     frame = with_integers(opened)
-    keeping = Keeping(table, origin_of(table)) if table.keeps_bad_rows else None
+    text = text_of(table, read)
+    keeping = Keeping(table, origin_of(table), text) if table.keeps_bad_rows else None
     check(reader, frame.drop(*MARKS))
     # a text is bad whoever reads its columns; those of an envelope are within others
     if table.changelog not in ENVELOPES and keeping is None:

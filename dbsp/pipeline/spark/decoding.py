@@ -31,11 +31,11 @@ from pyspark.sql.functions import filter as where
 from dbsp.pipeline.spark.bad_rows import marks
 from dbsp.pipeline.spark.messages.codecs import decoder
 from dbsp.pipeline.spark.messages.options import KEY, VALUE, format_options, kafka_options, with_usual
-from dbsp.pipeline.spark.records import OF_MESSAGES, record_columns, with_origin
+from dbsp.pipeline.spark.records import OF_MESSAGES, decoded_fields, record_columns, with_origin
 from dbsp.rows.binary import CORRUPT, WHY, decode_batch
 from dbsp.running.spark.intervals import columns_ddl, quoted
-from dbsp.sql.compiler.sources.messages import BINARY, HEADERS, METADATA, value_columns
-from dbsp.sql.plans.program import CHANGE_FEED, DELETED, ENVELOPES, OP, UPDATED, Table
+from dbsp.sql.compiler.sources.messages import BINARY, HEADERS, METADATA
+from dbsp.sql.plans.program import DELETED, OP, UPDATED, Table
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.plans.types import ddl
 
@@ -94,18 +94,6 @@ def decoded(
         return with_origin(table, frame, kept)
     places = OF_MESSAGES if is_placed else ()
     return frame.select(*(quoted(field.name) for field in table.schema), *places, *kept)
-
-
-def decoded_fields(table: Table, read: frozenset[int] | None = None) -> Sequence[Field]:
-    """What is looked for in a value. read: see `decoded`."""
-    if table.changelog in {*ENVELOPES, CHANGE_FEED}:
-        return record_columns(table)
-    fields = value_columns(table.schema, table.primary_key, table.value_format)
-    if read is not None and table.changelog is None and table.value_format == "json":
-        read |= table.judged_by
-        wanted = {f.name for i, f in enumerate(table.schema) if i in read or not f.nullable}
-        fields = [field for field in fields if field.name in wanted] or fields[:1]
-    return fields
 
 
 def _beside(table: Table, form: str) -> tuple[str, ...]:

@@ -35,7 +35,8 @@ from dbsp.rows.changelogs import (
 )
 from dbsp.rows.incoming import BadRow
 from dbsp.running.spark.intervals import quoted
-from dbsp.sql.plans.program import CHANGE_FEED, DEBEZIUM, MAXWELL, OP, STEP, Table
+from dbsp.sql.compiler.sources.messages import value_columns
+from dbsp.sql.plans.program import CHANGE_FEED, DEBEZIUM, ENVELOPES, MAXWELL, OP, STEP, Table
 from dbsp.sql.plans.schemas import Field, Schema
 
 # Where a record lies: columns beside the record's own, as Spark names them and as they are here.
@@ -76,6 +77,21 @@ def record_columns(table: Table) -> Schema:
         return (*table.schema, Field(OP, pa.string()))
     # of files the step is the name of a directory
     return tuple(f for f in records if not (table.is_file and f.name.lower() == STEP))
+
+
+def decoded_fields(table: Table, read: frozenset[int] | None = None) -> Sequence[Field]:
+    """What is looked for in a message's value, of CSV in its order.
+
+    read: the columns that something reads; None: all. Of JSON, which has names, others aren't looked at.
+    """
+    if table.changelog in {*ENVELOPES, CHANGE_FEED}:
+        return record_columns(table)
+    fields = value_columns(table.schema, table.primary_key, table.value_format)
+    if read is not None and table.changelog is None and table.value_format == "json":
+        read |= table.judged_by
+        wanted = {f.name for i, f in enumerate(table.schema) if i in read or not f.nullable}
+        fields = [field for field in fields if field.name in wanted] or fields[:1]
+    return fields
 
 
 def with_origin(table: Table, frame: DataFrame, more: Sequence[Column] = ()) -> DataFrame:

@@ -25,6 +25,7 @@ from dbsp.pipeline.spark.bad_rows import MARKS, Keeping, opened
 from dbsp.pipeline.spark.excel import read_sheet
 from dbsp.pipeline.spark.fed import Fed
 from dbsp.pipeline.spark.iceberg import Look, is_of_catalog, look_at
+from dbsp.pipeline.spark.misread import text_of
 from dbsp.pipeline.spark.sources import apart_of, check_scheme, named, path_of
 from dbsp.pipeline.spark.staging import stage, stage_apart
 from dbsp.running.queue import weighted
@@ -123,7 +124,7 @@ def _queue_since(pipeline: Fed, spark: SparkSession, table: Table, look: Look, b
     found = look.since(spark, before)
     if found is None:
         return False
-    keeping = Keeping(table, origin_of(table)) if table.keeps_bad_rows else None
+    keeping = _keeping(table) if table.keeps_bad_rows else None
     beside = MARKS if keeping is not None else ()
     good: list[Chunk] = []
     bad: list[Chunk] = []
@@ -151,7 +152,7 @@ def _queue_apart(
     refuse: Callable[[Table, pa.RecordBatch], None],
 ) -> None:
     """frame: with MARKS."""
-    good, bad = stage_apart(pipeline, table, frame, 1, Keeping(table, origin_of(table)), MARKS)
+    good, bad = stage_apart(pipeline, table, frame, 1, _keeping(table), MARKS)
     try:
         batches = [opened(chunk, pipeline.store.segments).select(REFUSED_SCHEMA.names) for chunk in bad]
         pipeline.hold(table.name, good)
@@ -160,6 +161,10 @@ def _queue_apart(
         pipeline.store.discard({chunk.segment for chunk in bad})
     if untold.num_rows:
         refuse(table, weighted(untold, np.ones(untold.num_rows, np.int64)))
+
+
+def _keeping(table: Table) -> Keeping:
+    return Keeping(table, origin_of(table), text_of(table, None))
 
 
 def _read(spark: SparkSession, table: Table, look: Look | None, one_a_key: bool = False) -> DataFrame:

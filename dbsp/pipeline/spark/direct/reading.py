@@ -30,7 +30,7 @@ from dbsp.circuits.steps.reads import read_columns
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.pipeline.deltas.absences import origin_of
 from dbsp.pipeline.spark.bad_rows import Keeping
-from dbsp.pipeline.spark.decoding import decoded, decoded_fields
+from dbsp.pipeline.spark.decoding import decoded
 from dbsp.pipeline.spark.direct.ahead import Taken
 from dbsp.pipeline.spark.direct.client import can_read
 from dbsp.pipeline.spark.direct.columns import RecordColumns, has_columns
@@ -41,7 +41,8 @@ from dbsp.pipeline.spark.direct.placed import Placed
 from dbsp.pipeline.spark.direct.spans import Span, shared_out
 from dbsp.pipeline.spark.direct.subscribed import Subscribed, subscribed
 from dbsp.pipeline.spark.fed import Fed
-from dbsp.pipeline.spark.records import Records
+from dbsp.pipeline.spark.misread import text_of
+from dbsp.pipeline.spark.records import Records, decoded_fields
 from dbsp.pipeline.spark.staging import STAGED, Order, Staging, give_up, ordered
 from dbsp.pipeline.spark.staging import Rows as PlainRows
 from dbsp.running.queue import Rows, weighted
@@ -177,7 +178,7 @@ class DirectReading:
             return False
         timezone = self.pipeline.program.timezone
         reader = Records(table, timezone) if table.changelog else Placed(PlainRows(table, 1, timezone))
-        keeping = Keeping(table, origin_of(table)) if table.keeps_bad_rows else None
+        keeping = Keeping(table, origin_of(table), text_of(table, wanted)) if table.keeps_bad_rows else None
         decoder = Decoder(
             RecordColumns(table, fields, timezone),
             Staging(self.pipeline.store.segments.place, relation, reader, keeping),

@@ -11,7 +11,9 @@ import pytest
 
 from dbsp.circuits.errors import DataError
 from dbsp.pipeline.pipeline import Pipeline
+from dbsp.pipeline.spark.bad_rows import Keeping
 from dbsp.pipeline.spark.decoding import decoded
+from dbsp.pipeline.spark.misread import text_of
 from dbsp.sql.compiler.load import compile_program
 
 pytestmark = pytest.mark.spark
@@ -71,7 +73,7 @@ def test_none_is_lost_and_nothing_stops(spark: Any, shop: Path) -> None:
         assert [json.loads(row[3])["id"] for row in bad(p)[3:]] == [2, 3, None]
         reasons = {row["text"]: row["reason"] for row in p["bad_rows"].rows()}
         assert reasons["{}"] == "no value; a row needs one in column 'id' (BIGINT NOT NULL)"
-        assert reasons['{"id": 2'] == "a value is none of its column's type, or the record is broken"
+        assert reasons['{"id": 2'] == "the record is broken, or no JSON object"
         assert p["refused"].rows() == [{"relation": "sale", "n": 3}, {"relation": "stock", "n": 3}]
         assert seen == [(1, 6)]
         (shop / "sales" / "b.json").write_text('{"id": 4.5}\n')
@@ -142,7 +144,15 @@ def test_messages_that_can_t_be_decoded(spark: Any, keyed: bool) -> None:
     kept = given.selectExpr(
         "CAST(key AS BINARY) key", "CAST(value AS BINARY) value", "topic", "partition", "offset"
     )
-    found = decoded(table, kept).toArrow().to_pylist()
+    batches = decoded(table, kept).toArrow().combine_chunks().to_batches()
+    found = [row for batch in batches for row in batch.to_pylist()]
+    refused = [
+        one for batch in batches for one in Keeping(table, "x", text_of(table, None))._divided(batch)[1]
+    ]
+    assert [row["reason"] for batch in refused for row in batch.to_pylist()] == [
+        "the record is broken, or no JSON object",
+        "column 'n': \"x\" is no INT",
+    ]
     assert [row["__bad_text"] for row in found] == [None, values[1], values[2], *([None] if keyed else [])]
     assert [row["__bad_origin"] for row in found[:3]] == [None, "offset 1 of topic-3", "offset 2 of topic-3"]
     assert (found[0]["id"], found[0]["n"]) == (1, 2)

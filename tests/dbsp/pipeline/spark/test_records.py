@@ -13,6 +13,7 @@ import pytest
 
 from dbsp.circuits.errors import DataError, Error
 from dbsp.pipeline.pipeline import Pipeline
+from dbsp.pipeline.spark.records import decoded_fields
 from dbsp.sql.compiler.load import compile_program
 
 pytestmark = pytest.mark.spark
@@ -161,3 +162,36 @@ def test_a_bad_record_of_a_bag_names_its_file(spark: Any, tmp_path: Path) -> Non
         with pytest.raises(DataError, match=wanted):
             p.run(once=True)
         assert p.last_step == 0
+
+
+@pytest.mark.parametrize(
+    ("form", "read", "names"),
+    [
+        ("json", None, ["id", "n", "t", "doubled"]),
+        ("json", {1}, ["id", "n"]),  # a NOT NULL column is looked at in any case
+        ("json", {2}, ["id", "n", "t"]),  # and so is what a CHECK is of
+        ("csv", {1}, ["id", "n", "t", "doubled"]),  # which has places, not names
+    ],
+)
+def test_what_nothing_reads_isn_t_looked_for(
+    spark: Any, form: str, read: set[int] | None, names: list[str]
+) -> None:
+    text = f"""CREATE TABLE t (id INT NOT NULL, n INT, t STRING, doubled INT, _offset BIGINT, CHECK (n > 0))
+    USING kafka OPTIONS (`kafka.bootstrap.servers` 'x', subscribe 'y') WITH (format = '{form}');
+    CREATE VIEW v AS SELECT * FROM t;"""
+    table = compile_program(text, "p.sql", session=spark).tables["t"]
+    found = decoded_fields(table, None if read is None else frozenset(read))
+    assert [field.name for field in found] == names
+
+
+def test_of_an_envelope_all_is(spark: Any) -> None:
+    text = """CREATE TABLE t (id INT PRIMARY KEY, n INT) USING kafka
+    OPTIONS (`kafka.bootstrap.servers` 'x', subscribe 'y') WITH (format = 'json', changelog = 'debezium');
+    CREATE VIEW v AS SELECT * FROM t;"""
+    table = compile_program(text, "p.sql", session=spark).tables["t"]
+    assert [field.name for field in decoded_fields(table, frozenset())] == [
+        "before",
+        "after",
+        "op",
+        "payload",
+    ]

@@ -181,12 +181,12 @@ def test_rows_that_share_a_key_are_bad_until_one_is_left(spark: Any, tmp_path: P
             most |= Counter(row for row in rows if row not in held)
             told = {(row["text"], row["reason"][:12]): row["n"] for row in p["refused"].rows()}
             assert told == {
-                (f"{product},{shop},{amount}", "a value is n")
+                (f"{product},{shop},{amount}", "column 'amou")
                 if amount == "many"
                 else (f'{{"product":{product},"shop":{shop},"amount":{amount}}}', "several rows"): n
                 for (product, shop, amount), n in most.items()
             }
-    assert {reason for _, reason in told} == {"a value is n", "several rows"}
+    assert {reason for _, reason in told} == {"column 'amou", "several rows"}
 
 
 CSV = "USING csv OPTIONS (path 'x')"

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from dbsp.pipeline.spark.decoding import decoded_fields
 from dbsp.pipeline.spark.direct.columns import has_columns
+from dbsp.pipeline.spark.records import decoded_fields
 from dbsp.sql.compiler.load import compile_program
 from dbsp.sql.plans.program import Table
 
