@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import sys
@@ -11,6 +12,18 @@ import traceback
 from dbsp.commands.process.logs import formatter
 
 BUG = 70
+# what a machine has no more of, or lets nobody do: no code of ours can help it
+_REFUSED = {
+    errno.EACCES,
+    errno.EPERM,
+    errno.EROFS,
+    errno.ENOSPC,
+    errno.EDQUOT,
+    errno.EIO,
+    errno.EMFILE,
+    errno.ENFILE,
+    errno.ENOMEM,
+}
 
 
 def report(error: Exception) -> tuple[str, int]:
@@ -29,6 +42,9 @@ def report(error: Exception) -> tuple[str, int]:
         where = "see above"
     else:
         where = f"the traceback is in {_kept(trace)}; DBSP_TRACEBACK=1 prints it"
+    if isinstance(error, OSError) and error.errno in _REFUSED:
+        of_file = f"{error.filename}: " if error.filename else ""
+        return f"{of_file}{error.strerror}; {where}", 1
     lines = str(error).strip().splitlines()
     return f"dbsp has a bug: {type(error).__name__}: {lines[0] if lines else 'nothing is said'}; {where}", BUG
 

@@ -16,6 +16,10 @@ from pyspark.logger import PySparkLogger
 from dbsp.circuits.errors import Error, StateError
 
 _OF_CSV_HEADER = re.compile(r"(Header|Schema)( length)?:|Expected:")
+_CSV_CURE = (
+    "; a header has the table's columns by name, in its order, with sep between them (OPTIONS enforceSchema "
+    "'true' takes them by their places, whatever they are called)"
+)
 _OWN = re.compile(r"circuits\.errors\.(?:StateError|DamagedChunk): (.+)")
 # what was raised in a Python worker, whose trace is all of Spark's message
 _RAISED = re.compile(r"Python worker[\s\S]*circuits\.errors\.\w+: (.+)")
@@ -100,6 +104,6 @@ def _shortened(text: str) -> str:
         return raised[1]
     line, *more = [*map(str.strip, text.strip().splitlines()), "Spark failed and said nothing"]
     if "CSV header" in line:  # what it is, and what it should be
-        line = " ".join([line, *(each for each in more if _OF_CSV_HEADER.match(each))])
+        line = " ".join([line, *(each for each in more if _OF_CSV_HEADER.match(each))]) + _CSV_CURE
     line = re.sub(r"^\[STREAM_FAILED\] .*? terminated with exception: ", "", line)
     return re.sub(r"\s*SQLSTATE: \w+\s*$", "", line)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import logging
+import os
 import re
 import tempfile
 from pathlib import Path
@@ -28,6 +30,20 @@ def test_a_bug_is_one_line_and_its_traceback_is_kept(tmp_path: Path, monkeypatch
     )
     assert found is not None
     assert "in bug\n    raise ZeroDivisionError(*said)" in Path(found[1]).read_text(encoding="utf-8")
+
+
+def test_what_the_machine_refuses_is_no_bug(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever wrote: a file that is known by name, or an output that isn't."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    said, status = report(OSError(errno.EACCES, os.strerror(errno.EACCES), "out/x"))
+    assert status == 1
+    assert said.startswith("out/x: Permission denied; the traceback is in ")
+    with pytest.raises(OSError, match="No space") as full, open("/dev/full", "w") as file:
+        file.write("x" * 100_000)
+    said, status = report(full.value)
+    assert status == 1
+    assert said.startswith("No space left on device; the traceback is in ")
+    assert report(FileNotFoundError(errno.ENOENT, "none", "x"))[1] == BUG
 
 
 def test_it_is_printed_where_it_is_asked_for_or_can_t_be_kept(

@@ -21,7 +21,9 @@ from dbsp.running.spark.messages import first_line, foreseen, log_of_queries, ow
         ("[STREAM_FAILED] Query [id = a] terminated with exception: gone SQLSTATE: XXKST", "gone"),
         (
             "CSV header does not conform\n Header: a\n Schema: b\nat x",
-            "CSV header does not conform Header: a Schema: b",
+            "CSV header does not conform Header: a Schema: b; a header has the table's columns by name, "
+            "in its order, with sep between them (OPTIONS enforceSchema 'true' takes them by their places, "
+            "whatever they are called)",
         ),
         ("", "Spark failed and said nothing"),
         (
