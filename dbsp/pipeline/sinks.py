@@ -124,6 +124,9 @@ class Sinks:
         last = self.pipeline.last_step
         if not self.targets or not last:
             return
+        for name in self.targets:
+            self._remember(name)
+        self._note()  # before a step of this pipeline, whatever ends it until the target is looked at
         failed = [error for name in self.targets if (error := self._bring(name, last, may_lag)) is not None]
         self._note_step(last)
         self.pipeline.store.past.lacking = 1 + min(map(self._step_of, self.targets))

@@ -87,8 +87,13 @@ def check_lost_steps(made: Program, root: Path, **options: Any) -> None:
     with opened(made, state, **options) as p:
         feed(p)
         p.step()
-    for last in (1, 2):  # the second has step 2, too, and the target's is still another
-        with opened(made, restored, **options) as p:
+    shutil.copytree(restored, root / "killed")
+    with opened(made, root / "killed", **options) as p:
+        feed(p)
+        dies_undelivered(p)
+    cases = [(restored, 1), (restored, 2), (root / "killed", 2)]
+    for place, last in cases:  # who has a step 2, too, has another than the target's
+        with opened(made, place, **options) as p:
             assert p.last_step == last
             for _ in range(2):
                 feed(p)
@@ -98,6 +103,22 @@ def check_lost_steps(made: Program, root: Path, **options: Any) -> None:
                     p.step()
     with opened(made, state, **options) as p:
         feed(p)
+        p.step()
+
+
+def dies_undelivered(p: Pipeline) -> None:
+    """Make a step, and end between its commit and what the targets get of it."""
+    sinks, last = p._sinks, p.last_step
+    assert sinks is not None
+    catch_up = sinks.catch_up
+
+    def dying(may_lag: int = 0) -> None:
+        if p.last_step > last:
+            raise KeyboardInterrupt
+        catch_up(may_lag)
+
+    sinks.catch_up = dying  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
         p.step()
 
 
