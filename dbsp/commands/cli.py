@@ -125,6 +125,8 @@ def step(
             print_lines(lines)
     if expect is not None:
         click.echo(difference, nl=False)
+        if difference and (committed := applied.said()):
+            click.echo(committed, err=True)
         sys.exit(DIFFERS if difference else 0)
 
 

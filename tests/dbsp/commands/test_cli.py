@@ -113,6 +113,10 @@ def test_a_difference_is_a_diff_and_status_3(project, spark):
     old, new = [line for line in result.stdout.splitlines()[2:] if line[0] in "+-"]
     assert json.loads(old[1:])["row"]["total"] == "219.51"
     assert json.loads(new[1:])["row"]["total"] == "219.50"
+    assert result.stderr == ""
+    kept = dbsp("step", "program.sql", "deltas.sql", "--expect", "expected.jsonl", "--state", "s")
+    assert (kept.exit_code, kept.stdout) == (3, result.stdout)
+    assert kept.stderr == "s: steps 1 to 3 are committed: all of deltas.sql; don't give it again\n"
 
 
 @pytest.mark.spark
