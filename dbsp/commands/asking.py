@@ -167,7 +167,8 @@ def fsck(state: str, restore_to: int | None) -> None:
       dbsp fsck state/
       dbsp fsck state/ --restore-to 41
     """
-    from dbsp.commands.fsck import examine, go_back, listed  # noqa: PLC0415
+    from dbsp.commands.fsck import examine, go_back  # noqa: PLC0415
+    from dbsp.commands.shown.steps import named_steps  # noqa: PLC0415
     from dbsp.state.records.places import place_of  # noqa: PLC0415
 
     root = place_of(state)
@@ -180,7 +181,9 @@ def fsck(state: str, restore_to: int | None) -> None:
     for line in damaged:
         click.echo(line)
     click.echo(
-        f"{root}: {listed(whole)} {'is' if len(whole) == 1 else 'are'} whole" if whole else f"{root}: no step"
+        f"{root}: {named_steps(whole)} {'is' if len(whole) == 1 else 'are'} whole"
+        if whole
+        else f"{root}: no step"
     )
     if damaged:
         advice = (

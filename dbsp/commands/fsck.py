@@ -22,6 +22,7 @@ from typing import TypeVar
 from dbsp.circuits.disk import disk
 from dbsp.circuits.errors import StateError
 from dbsp.circuits.segments.chunk import Chunk
+from dbsp.commands.shown.steps import named_steps
 from dbsp.history.chunks import chunks_of
 from dbsp.pipeline.spark.checkpoints.on_store import checkpoint_of
 from dbsp.state.keeping.keep import read_keep
@@ -152,7 +153,9 @@ def go_back(directory: Place, step: int) -> list[str]:
         _, whole = _Examination(directory, Path(copies)).run()
         if step not in whole:
             others = (
-                f"whole: {listed(whole)}" if whole else "none is whole; restore the directory from a backup"
+                f"whole: {named_steps(whole)}"
+                if whole
+                else "none is whole; restore the directory from a backup"
             )
             raise StateError(f"{directory}: step {step} is not there, or not whole; {others}")
         commit = load_commit(directory, step)
@@ -195,9 +198,9 @@ def _to_do(target: str, each: Delivery, step: int) -> str:
     steps = list(range(step + 1, each.step + 1))
     if each.writer is not None:
         until = f"until it is at step {step}, too, or begun anew: the next delivery says how"
-        return f"'{target}': has got {listed(steps)} already, and gets nothing {until}"
+        return f"'{target}': has got {named_steps(steps)} already, and gets nothing {until}"
     if each.directory is None:
-        return f"'{target}': has got {listed(steps)} already, and will get what is made of them now, too"
+        return f"'{target}': has got {named_steps(steps)} already, and will get what is made of them now, too"
     first, last = (f"__step={n}" for n in (steps[0], steps[-1]))
     which = first if first == last else f"{first} to {last}"
     return f"'{target}': delete {which} in {each.directory}, before a reader takes them for new ones"
@@ -211,20 +214,6 @@ def _drop_segments(root: Place, step: int) -> None:
     else:
         for name in later:
             (root / SEGMENTS / name).unlink()
-
-
-def listed(steps: list[int]) -> str:
-    """'steps 1 to 3 and 5'."""
-    ranges: list[list[int]] = []
-    for step in steps:
-        if ranges and ranges[-1][1] == step - 1:
-            ranges[-1][1] = step
-        else:
-            ranges.append([step, step])
-    words = [f"{first} to {last}" if last > first else str(first) for first, last in ranges]
-    return ("step " if len(steps) == 1 else "steps ") + " and ".join(
-        filter(None, [", ".join(words[:-1]), words[-1]])
-    )
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The commands about what was: `dbsp backup`, `changes`, `replay`, `restore`, `tag`."""
+"""The commands about what was: `dbsp backup`, `changes`, `replay`, `restore`, `status`, `tag`."""
 
 from __future__ import annotations
 
@@ -125,4 +125,23 @@ def replay(directory: str, as_of: str, deltas: str, other: str, program: str | N
         click.echo(line)
 
 
-COMMANDS = (backup, changes, replay, restore, tag)
+@click.command()
+@click.argument("state", metavar="DIR")
+@click.option("--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def status(state: str, output: str) -> None:
+    """Say how a state stands: its last step, how its tables have been read, and what its sinks have.
+
+    A run that is using the state isn't disturbed.
+
+    \b
+    Example:
+      dbsp status state/
+      dbsp status state/ --output json
+    """
+    from dbsp.commands.history.status import shown_status  # noqa: PLC0415
+
+    for line in shown_status(state, output):
+        click.echo(line)
+
+
+COMMANDS = (backup, changes, replay, restore, status, tag)

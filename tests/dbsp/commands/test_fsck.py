@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from dbsp.circuits.errors import NotKept, StateError
 from dbsp.commands.cli import main
-from dbsp.commands.fsck import examine, go_back, listed
+from dbsp.commands.fsck import examine, go_back
 from dbsp.state.keeping.tags import Tags
 from dbsp.state.objects.path import ObjectPath
 from dbsp.state.records.commits import record_path
@@ -180,10 +180,3 @@ def test_not_beside_a_writer_and_not_elsewhere(state, tmp_path):
         assert fsck(state)[0] == 1 and "in use by process" in fsck(state)[1]
     code, output = fsck(tmp_path)
     assert (code, output) == (1, f"{tmp_path}: no state directory (it has no commits/)\n")
-
-
-@pytest.mark.parametrize(
-    ("steps", "said"), [([3], "step 3"), ([1, 2, 3], "steps 1 to 3"), ([1, 3, 4, 7], "steps 1, 3 to 4 and 7")]
-)
-def test_steps_in_words(steps, said):
-    assert listed(steps) == said
