@@ -25,6 +25,7 @@ from pyspark.sql.functions import coalesce, col, lit, struct, to_json, when
 from pyspark.sql.functions import count as count_of
 
 from dbsp.circuits.columns.arrow import take
+from dbsp.circuits.columns.forms.broken_text import decoded, is_broken
 from dbsp.circuits.errors import DataError
 from dbsp.circuits.operators.inputs.bad import BAD_ROWS, REFUSED_SCHEMA
 from dbsp.circuits.operators.inputs.late import row_text
@@ -158,6 +159,8 @@ class Keeping:
         return take(batch, np.flatnonzero(good))
 
     def _refused(self, origin: pa.Array, text: pa.Array, reason: pa.Array) -> pa.RecordBatch:
+        if is_broken(text):  # what is no UTF-8 ends whoever shows it, or is sent it
+            text = decoded(text)
         columns = [pa.repeat(self.table.name, len(text)), origin, text, reason]
         return pa.RecordBatch.from_arrays(columns, schema=REFUSED_SCHEMA)
 

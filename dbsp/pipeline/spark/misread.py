@@ -18,6 +18,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.types as pt
 
+from dbsp.circuits.columns.forms.broken_text import listed
 from dbsp.pipeline.spark.messages.options import VALUE, format_options
 from dbsp.pipeline.spark.records import decoded_fields, record_columns
 from dbsp.sql.plans.program import Table
@@ -45,7 +46,7 @@ class Text:
         is_null = zip(*(read.column(name).is_null().to_pylist() for name in there), strict=True)
         found = [
             self._reason(text, {*compress(there, nulls)}, all(nulls))
-            for text, nulls in zip(texts.to_pylist(), is_null, strict=True)
+            for text, nulls in zip(listed(texts), is_null, strict=True)
         ]
         return pa.array(found, pa.string())
 
@@ -54,25 +55,27 @@ class Text:
         return self._of_json(text, nulls, is_empty) if self.form == "json" else self._of_csv(text, nulls)
 
     def _of_json(self, text: str, nulls: set[str], is_empty: bool) -> str:
+        # Spark reads more than Python: rows of a list, or names without quotes
+        unread = _BROKEN if is_empty else MISREAD
         try:
             record = json.loads(text)
-        except ValueError:
-            record = None
-        if not isinstance(record, dict):
-            # Spark reads more than that: rows of a list, or names without quotes
-            return _BROKEN if is_empty else MISREAD
-        given = {name: record[name] for name in nulls if record.get(name) is not None}
-        return self._wrong({name: json.dumps(value, ensure_ascii=False) for name, value in given.items()})
+            if not isinstance(record, dict):
+                return unread
+            given = {name: record[name] for name in nulls if record.get(name) is not None}
+            spelled = {name: json.dumps(value, ensure_ascii=False) for name, value in given.items()}
+        except (ValueError, RecursionError):
+            return unread
+        return self._wrong(spelled)
 
     def _of_csv(self, text: str, nulls: set[str]) -> str:
         if self._dialect is None:
             return MISREAD
         try:
             values = next(csv.reader([text], **self._dialect), [])
-        except csv.Error:
+        except (csv.Error, TypeError, ValueError):  # of the text; and of signs that Python's reader refuses
             return MISREAD
         if len(values) != len(self.fields):
-            return f"the record has {len(values)} values, and the table {len(self.fields)} columns"
+            return f"the record has {len(values)} values for {len(self.fields)} columns"
         given = {field.name: value for field, value in zip(self.fields, values, strict=True)}
         null = self._option("", "nullvalue")
         return self._wrong({name: f"'{given[name]}'" for name in nulls if given[name] != null})
@@ -110,7 +113,9 @@ def text_of(table: Table, read: frozenset[int] | None) -> Text | None:
 
 
 def _shown(value: str) -> str:
-    return value if len(value) <= _SHOWN else f"{value[:_SHOWN]}..."
+    """As UTF-8 can be: JSON may spell halves of characters."""
+    whole = value.encode(errors="backslashreplace").decode()
+    return whole if len(whole) <= _SHOWN else f"{whole[:_SHOWN]}..."
 
 
 def _spelled(field: Field) -> str:

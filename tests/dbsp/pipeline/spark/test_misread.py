@@ -110,8 +110,8 @@ def test_each_value_is_named(spark: Any, tmp_path: Path, form: str) -> None:
             "a value is none of its column's type, or the record",
         ),
         ("json", "id INT", "", f'{{"id": "{"x" * 90}"}}', f"column 'id': \"{'x' * 79}... is no INT"),
-        ("csv", "id INT, n STRING", "", "1", "the record has 1 values, and the table 2 columns"),
-        ("csv", "id INT, n STRING", "", "1,a,b", "the record has 3 values, and the table 2 columns"),
+        ("csv", "id INT, n STRING", "", "1", "the record has 1 values for 2 columns"),
+        ("csv", "id INT, n STRING", "", "1,a,b", "the record has 3 values for 2 columns"),
         ("csv", "id INT, n STRING", ", sep '|'", "x|a", "column 'id': 'x' is no INT"),
         (
             "csv",
@@ -139,3 +139,33 @@ def test_what_is_said(
     (row,) = rows(spark, tmp_path, form, columns, options)
     assert row["text"] == text
     assert row["reason"].startswith(reason)
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "options", "reason"),
+    [
+        ("json", b'{"id": "\xff\xfe"}', "", "column 'id': \"\ufffd\ufffd\" is no INT"),
+        ("json", b'{"id": "\\ud800"}', "", "column 'id': \"\\ud800\" is no INT"),
+        (
+            "json",
+            b'{"id": ' + b"[" * 200_000 + b"]" * 200_000 + b"}",
+            "",
+            "the record is broken, or no JSON object",
+        ),
+        ("json", b'{"id": ' + b"9" * 5000 + b"}", "", "the record is broken, or no JSON object"),
+        ("csv", b"\xff,1", "", "column 'id': '\ufffd' is no INT"),
+        ("csv", b"x" * 200_000 + b",1", "", "a value is none of its column's type, or the record is broken"),
+        ("csv", b"x,1,2", ", escape '\"'", "the record has 3 values for 2 columns"),
+        ("csv", b'x"y,1', ", escape ','", None),
+    ],
+)
+def test_no_text_stops_a_run(
+    spark: Any, tmp_path: Path, form: str, text: bytes, options: str, reason: str | None
+) -> None:
+    """Whatever Python's readers think of it; beside a row that is good."""
+    (tmp_path / "in").mkdir()
+    good = b'{"id": 1}' if form == "json" else b"1,1"
+    (tmp_path / "in" / "a").write_bytes(good + b"\n" + text + b"\n")
+    (row,) = rows(spark, tmp_path, form, "id INT, n INT", options)
+    assert row["text"] == text.decode(errors="replace")
+    assert reason is None or row["reason"] == reason
