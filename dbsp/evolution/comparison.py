@@ -82,9 +82,13 @@ class Comparison:
 
     @property
     def is_read_as_before(self) -> bool:
-        """Whether each stream goes on at its place in the checkpoint, if there is one."""
-        streams = [*streams_of(self.program).items()]
-        return self.last.batch is None or streams == [*self.reading.streams.items()]
+        """Whether each stream goes on at its place in the checkpoint, if there is one.
+
+        Of a record that doesn't say whose the places are it is for the next run to find out.
+        """
+        if self.last.batch is None or self.last.reading is None:
+            return True
+        return [*streams_of(self.program).items()] == [*self.reading.streams.items()]
 
     @cached_property
     def kept(self) -> dict[str, int]:
@@ -168,13 +172,14 @@ class Comparison:
     @cached_property
     def readable(self) -> list[str]:
         """The tables of which it is known what was read of their sources, and can be read again."""
+        known = self.reading.streams if self.last.batch is not None else self.old.streams
         return [
             name
             for name, table in self.program.inputs.items()
             if (table.is_file or (table.format or "").lower() == _KAFKA)
             and not table.changelog
             and not table.is_snapshot
-            if name in self.old.tables and name in self.reading.streams
+            if name in self.old.tables and name in known
         ]
 
     def read_of(self, table: str) -> str:

@@ -32,14 +32,20 @@ def reading_of(manifest: Manifest, last: Commit) -> Reading:
     """How the tables were read so far; of an older record what the program says that the state began with."""
     if last.reading is not None:
         return last.reading
-    sources = {name: table for name, table in manifest.tables.items() if table.source}
-    streams = {name: table.source.lower() for name, table in sources.items() if not table.snapshot}
-    return Reading(streams, frozenset(sources.keys() - streams.keys()))
+    compared = {name for name, table in manifest.tables.items() if table.source and table.snapshot}
+    return Reading(manifest.streams, frozenset(compared))
 
 
 def was_read(manifest: Manifest, last: Commit, name: str) -> bool:
-    """Whether a table has rows of a source that is no stream's: as a stream it would bring them once more."""
-    if name not in reading_of(manifest, last).others or name not in manifest.tables:
+    """Whether a table got rows of its source otherwise than as the stream that it may be: that would bring
+    them once more.
+    """
+    reading, table = reading_of(manifest, last), manifest.tables.get(name)
+    if name in reading.left:
+        return True
+    # the record before the first that says how tables are read didn't say that it was compared
+    is_compared = table is not None and bool(table.source) and table.snapshot and name not in reading.streams
+    if table is None or not (name in reading.compared or is_compared):
         return False
     rows, spines = rows_of(name, manifest), cast(Mapping[str, Any], last.state["spines"])
     traces = [trace for trace, held in manifest.traces.items() if held.rows == rows and trace in spines]

@@ -57,13 +57,15 @@ def _tables(manifest: Manifest, last: Commit | None) -> dict[str, str]:
     reading = reading_of(manifest, last) if last is not None else Reading()
     read = reading.streams if last is not None and last.batch is not None else {}
     return {
-        name: read.get(name) or _otherwise(table, name in reading.others)
+        name: read.get(name) or _otherwise(table, name in reading.left, name in reading.compared)
         for name, table in sorted(manifest.tables.items())
     }
 
 
-def _otherwise(table: Columns, has_rows: bool) -> str:
-    """has_rows: of a source that is no stream, or isn't any more."""
-    if has_rows:
-        return COMPARED if table.snapshot else LEFT
+def _otherwise(table: Columns, is_left: bool, is_compared: bool) -> str:
+    """Of a table that is no stream."""
+    if table.snapshot and is_compared:
+        return COMPARED
+    if is_left or is_compared:
+        return LEFT
     return f"{table.source.lower()}, {UNREAD}" if table.source else FED

@@ -126,7 +126,8 @@ class Sinks:
             return
         for name in self.targets:
             self._remember(name)
-        self._note()  # before a step of this pipeline, whatever ends it until the target is looked at
+        # before a step of this pipeline, whatever ends it until the target is looked at
+        self._note_step(last)
         failed = [error for name in self.targets if (error := self._bring(name, last, may_lag)) is not None]
         self._note_step(last)
         self.pipeline.store.past.lacking = 1 + min(map(self._step_of, self.targets))

@@ -48,6 +48,9 @@ def _settled(root: Place) -> tuple[Identity | None, bool, bool]:
     steps = recorded_steps(root)
     last = load_commit(root, steps[-1]) if steps else None
     is_true = last is not None and coming.describes(last.fingerprint, traces_of(last))
+    if is_true and last is not None and last.batch is not None and last.reading is not None:
+        # USING alone may be what changes, of which a fingerprint says nothing
+        is_true = [*last.reading.streams.items()] == [*coming.manifest.streams.items()]
     return coming if is_true else found, True, is_true
 
 
@@ -61,7 +64,12 @@ def claim(root: Place, identity: Identity, durable: bool) -> Identity | None:
     identity = replace(identity, state=(found.state if found else "") or another_state())
     if found is not None and found.fingerprint == identity.fingerprint:
         grew = found.manifest.begun != identity.manifest.begun
-        return identity if found.format < FORMAT or grew or not found.state else None
+        if found.format < FORMAT or grew or not found.state:
+            return identity
+        if found.text == identity.text:
+            return None
+        # the same program in other words, as with another path; how tables were read the records say
+        return replace(identity, manifest=found.manifest)
     steps = recorded_steps(root)
     if steps:
         if found is None:

@@ -1,9 +1,10 @@
 """Bad rows of a source that is read whole, again and again: each is told once.
 
-    told(t)[x] = max(0, B(t)[x] − z⁻¹(I(told))[x])      x: a row's text and the reason
+    told(t)[x] = max(0, B(t)[x] − z⁻¹(I(told))[x])      x: a row's text
 
 B(t): those of a look. So a row that stays bad isn't told again, nor where it has moved to another place, nor
-after a restart.  Cost: O(|B(t)| + |I(told)|), of the source alone; what was told is read once a run.
+after a restart, nor where its reason has other words by now.
+Cost: O(|B(t)| + |I(told)|), of the source alone; what was told is read once a run.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.operators.inputs.bad import REFUSED_SCHEMA
 from dbsp.views.view import Contents
 
-_KEY = pa.schema([REFUSED_SCHEMA.field(name) for name in ("text", "reason")])
+_KEY = pa.schema([REFUSED_SCHEMA.field(name) for name in ("text",)])
 
 
 class Told:

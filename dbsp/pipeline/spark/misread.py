@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import compress
+from itertools import compress, repeat
 from typing import Any
 
 import pyarrow as pa
@@ -43,7 +43,8 @@ class Text:
     def reasons(self, texts: pa.Array, read: pa.RecordBatch) -> pa.Array:
         """Of each text, what is wrong with it. read: the rows that Spark has made of them."""
         there = [field.name for field in self.fields if field.name in read.schema.names]
-        is_null = zip(*(read.column(name).is_null().to_pylist() for name in there), strict=True)
+        columns = [read.column(name).is_null().to_pylist() for name in there]
+        is_null = zip(*columns, strict=True) if columns else repeat((), len(texts))
         found = [
             self._reason(text, {*compress(there, nulls)}, all(nulls))
             for text, nulls in zip(listed(texts), is_null, strict=True)
@@ -97,7 +98,8 @@ class Text:
         if len(sep) != 1 or len(quote) > 1 or len(escape) > 1:
             return None
         quoting = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE}
-        return {"delimiter": sep, "escapechar": escape or None, **quoting}
+        # a quote that is escaped by a quote is a doubled one
+        return {"delimiter": sep, "escapechar": escape if escape not in ("", quote) else None, **quoting}
 
     def _option(self, usual: str, *names: str) -> str:
         return next((value for name, value in self.options.items() if name.lower() in names), usual)

@@ -158,6 +158,15 @@ class Manifest:
         return {self.views[BAD_ROWS].kept} if BAD_ROWS in self.views else set()
 
     @property
+    def streams(self) -> dict[str, str]:
+        """The tables that are read as streams, in the order of their places, with their formats."""
+        return {
+            name: table.source.lower()
+            for name, table in self.tables.items()
+            if table.source and not table.snapshot
+        }
+
+    @property
     def targets(self) -> set[str]:
         """The tables that its sinks write."""
         return {sink.target for sink in self.sinks}

@@ -17,25 +17,30 @@ from dbsp.sql.plans.program import Program
 class Reading:
     """streams: by table the format of its source, in the order of the checkpoint's places.
 
-    others: the tables whose source was compared, or was left: as a stream it brings their rows once more.
+    compared: tables whose source was compared. left: those that were streams. As a stream again either brings
+    its rows once more.
     """
 
     streams: Mapping[str, str] = field(default_factory=dict)
-    others: frozenset[str] = frozenset()
+    compared: frozenset[str] = frozenset()
+    left: frozenset[str] = frozenset()
 
     def goes_on(self, program: Program, has_streams: bool) -> Reading:
         """After a step of a program. has_streams: the checkpoint has its streams' places."""
         compared = {name for name, table in program.inputs.items() if table.is_snapshot}
         streams = streams_of(program) if has_streams else self.streams
-        left = (self.others | self.streams.keys()) - streams.keys() | compared
-        return Reading(streams, frozenset(left & program.inputs.keys()))
+        left = (self.left | self.streams.keys()) - streams.keys()
+        compared |= self.compared - streams.keys()
+        tables = program.inputs.keys()
+        return Reading(streams, frozenset(compared & tables), frozenset(left & tables))
 
     def to_json(self) -> dict[str, object]:
-        return {"streams": [*self.streams.items()], "others": sorted(self.others)}
+        kinds = {"compared": sorted(self.compared), "left": sorted(self.left)}
+        return {"streams": [*self.streams.items()], **kinds}
 
     @staticmethod
     def from_json(record: Mapping[str, Any]) -> Reading:
-        return Reading(dict(record["streams"]), frozenset(record["others"]))
+        return Reading(dict(record["streams"]), frozenset(record["compared"]), frozenset(record["left"]))
 
 
 def streams_of(program: Program) -> dict[str, str]:

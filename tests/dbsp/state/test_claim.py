@@ -137,3 +137,15 @@ def test_a_state_is_told_from_others_whatever_becomes_of_its_program(tmp_path):
     name = states[2]
     assert states == ["", "", name, name, name]
     assert name not in ("", owner(tmp_path / "another").state)
+
+
+def test_the_same_program_in_other_words_is_written_down(tmp_path):
+    """As with another path: who goes on with a state's program reads from there. What it keeps stays said."""
+    filled(tmp_path, 1).close()
+    worded = replace(IDENTITY, name="again.sql", text="-- other words", manifest=Manifest())
+    with closing(Store.open(tmp_path, worded)) as store:
+        assert owner(tmp_path).text == IDENTITY.text
+        store.commit(commit(2))
+    known = owner(tmp_path)
+    assert (known.name, known.text) == ("again.sql", "-- other words")
+    assert known.manifest == IDENTITY.manifest

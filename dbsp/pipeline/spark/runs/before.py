@@ -44,9 +44,12 @@ def refuse_other_sources(root: Place, program: Program, last: Commit | None, che
                 f"{root}: table '{name}' was read as {known[name]}, and is read as {streams[name]}; "
                 "leave it as it was, or give the table another name"
             )
+    said = f"{root}: read as streams were so far {_named([*known])}, and now {_named([*streams])}"
+    if last.reading is None:
+        raise StateError(f"{said}; leave USING as it was for a run, which writes down how tables are read")
     raise StateError(
-        f"{root}: read as streams were so far {_named([*known])}, and now {_named([*streams])}; open it with "
-        "--evolve (evolve=True), which `dbsp plan` says more of, or leave USING as it was"
+        f"{said}; open it with --evolve (evolve=True), of which `dbsp plan` says more, or leave USING as it "
+        "was"
     )
 
 
@@ -57,7 +60,7 @@ def refuse_other_paths(root: Place, tables: Sequence[Table], last: Commit | None
     tables: the query's, in its order. What counts is where the newest files are that were read. Of a path on
     a store nothing is known.
     """
-    if last is None or last.batch is None:
+    if last is None or last.batch is None or places_of_batch(checkpoint, last.batch) is None:
         return
     for relation, table in enumerate(tables):
         if table.is_file:

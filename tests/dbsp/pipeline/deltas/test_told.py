@@ -1,4 +1,7 @@
-"""A bad row is told as often as it was there at one time, whatever looks and restarts there were."""
+"""A bad row is told as often as it was there at one time, whatever looks and restarts there were.
+
+Nor does it count what the reason is called.
+"""
 
 from __future__ import annotations
 
@@ -42,9 +45,9 @@ def test_each_is_told_once(looks: list[tuple[list[Any], bool]]) -> None:
             if is_lost:  # as by a step that wasn't made, or a restart before it was
                 told.forget()
                 new = told.untold("votes", rows_of(look))
-            most |= Counter((text, reason) for _, text, reason in look)
+            most |= Counter(text for _, text, _ in look)
             if new.num_rows:
                 refuse(p, new)
             kept = [row for row in p["bad_rows"].rows() if row["relation"] == "votes"]
-            assert Counter((row["text"], row["reason"]) for row in kept) == most
+            assert Counter(row["text"] for row in kept) == most
             assert {row["origin"] for row in new.to_pylist()} <= {f"row {place}" for place, _, _ in look}

@@ -128,6 +128,8 @@ def test_each_value_is_named(spark: Any, tmp_path: Path, form: str) -> None:
             'x,"',
             "column 'id': 'x' is no INT; column 'n': '\"' is no INT",
         ),
+        ("csv", "id INT, n STRING", ", escape '\"'", 'x,"a, ""b"""', "column 'id': 'x' is no INT"),
+        ("csv", "id INT, n INT", ", escape ''", "x,1", "column 'id': 'x' is no INT"),
         ("csv", "id INT, n STRING", "", '"x\\"",a', "column 'id': 'x\"' is no INT"),
     ],
 )

@@ -34,13 +34,14 @@ def test_streams_are_in_the_order_of_their_places():
 @given(st.lists(st.tuples(st.fixed_dictionaries(TABLES), st.booleans()), min_size=1, max_size=5))
 def test_a_source_that_gave_rows_otherwise_is_known(steps):
     """Until the table is gone. A step of no batch leaves the places of streams as they are."""
-    reading, places, others = Reading(), {}, set()
+    reading, places, left, compared = Reading(), {}, set(), set()
     for how, is_batch in steps:
         reading = Reading.from_json(reading.goes_on(program(how), is_batch).to_json())
         before = places
         if is_batch:
             places = {name: FORMATS[how[name]] for name in how if how[name] in FORMATS}
-        others |= {name for name in before if name not in places}
-        others = {name for name in others if name not in places and how[name] != GONE}
-        others |= {name for name in how if how[name] == COMPARED}
-        assert ([*reading.streams.items()], reading.others) == ([*places.items()], others)
+        there = {name for name in how if how[name] != GONE}
+        left = ((left | before.keys()) - places.keys()) & there
+        compared = ((compared - places.keys()) & there) | {name for name in how if how[name] == COMPARED}
+        assert [*reading.streams.items()] == [*places.items()]
+        assert (reading.left, reading.compared) == (left, compared)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +14,10 @@ import pytest
 from dbsp.circuits.errors import StateError
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.pipeline.plan import plan
+from dbsp.pipeline.steps.micro_batch import MicroBatch
 from dbsp.sql.compiler.load import load_program
+from dbsp.state.claim import owner
+from dbsp.state.recording import Recording
 
 pytestmark = pytest.mark.spark
 
@@ -188,3 +194,102 @@ def test_what_nothing_was_read_of_may_be_a_stream(
         assert ran(spark, tmp_path, STREAM, FED) == (n, 1)
     come(tmp_path, "t")
     assert ran(spark, tmp_path, SNAPSHOT, FED) == (3, 1)
+
+
+@pytest.fixture
+def earlier(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
+    """Until it is called records are an earlier release's, which say nothing of how tables are read."""
+    with monkeypatch.context() as patched:
+        patched.setattr(MicroBatch, "reading", lambda batch, program, last: None)
+        yield patched.undo
+
+
+@pytest.mark.parametrize("evolve", [False, True])
+@pytest.mark.parametrize(
+    ("begun", "before"),
+    [((STREAM, FED), (FED, STREAM)), ((FED, STREAM), (STREAM, STREAM)), ((STREAM, STREAM), (STREAM, FED))],
+)
+def test_a_state_of_an_earlier_release_goes_on(
+    spark: Any,
+    tmp_path: Path,
+    earlier: Callable[[], None],
+    begun: tuple[str, str],
+    before: tuple[str, str],
+    evolve: bool,
+) -> None:
+    """Whatever program.json says, which is of the state's beginning."""
+    come(tmp_path, "t", "u")
+    with opened(spark, tmp_path, *begun) as p:
+        p.step()
+    rows = tuple(int(how == STREAM) for how in before)
+    assert ran(spark, tmp_path, *before) == rows
+    earlier()
+    assert ran(spark, tmp_path, *before, evolve=evolve) == rows
+    come(tmp_path, "t", "u")
+    assert ran(spark, tmp_path, *before, evolve=evolve) == tuple(2 * n for n in rows)
+
+
+def test_that_an_earlier_release_compared_a_table_is_known(
+    spark: Any, tmp_path: Path, earlier: Callable[[], None]
+) -> None:
+    """Though the first batch after it doesn't read the table."""
+    come(tmp_path, "t", "u")
+    assert ran(spark, tmp_path, SNAPSHOT, STREAM) == (1, 1)
+    earlier()
+    come(tmp_path, "u")
+    assert ran(spark, tmp_path, FED, STREAM) == (1, 2)
+    for more in ("", MORE):
+        with pytest.raises(StateError, match=OF_T):
+            ran(spark, tmp_path, STREAM, STREAM, more, evolve=True)
+
+
+def test_a_stream_that_was_left_is_known_without_its_rows(spark: Any, tmp_path: Path) -> None:
+    come(tmp_path, "t", "u")
+    assert ran(spark, tmp_path, STREAM, STREAM) == (1, 1)
+    with opened(spark, tmp_path, FED, STREAM, evolve=True) as p:
+        p.delete("t", [(0,)])
+        p.step()
+    with pytest.raises(StateError, match=OF_T):
+        ran(spark, tmp_path, STREAM, STREAM, evolve=True)
+
+
+def test_a_change_of_using_whose_record_isn_t_made(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What stood beside it isn't the program then."""
+    come(tmp_path, "t", "u")
+    assert ran(spark, tmp_path, STREAM, FED) == (1, 0)
+    with monkeypatch.context() as patched:
+        patched.setattr(Recording, "create", full)
+        with pytest.raises(StateError, match="No space left"):
+            opened(spark, tmp_path, STREAM, STREAM, evolve=True)
+    known = owner(tmp_path / "state")
+    assert known is not None
+    assert known.manifest.streams == {"t": "json"}
+    come(tmp_path, "t")
+    assert ran(spark, tmp_path, STREAM, FED) == (2, 0)
+    assert ran(spark, tmp_path, STREAM, STREAM, evolve=True) == (2, 1)
+
+
+def full(*_: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_what_was_never_read_is_read_again_from_its_beginning(spark: Any, tmp_path: Path) -> None:
+    """That is, for a new view, before the first batch."""
+    come(tmp_path, "t")
+    append_only = STREAM + " WITH (append_only = true)"
+    with opened(spark, tmp_path, append_only, FED) as p:
+        p.insert("u", [(1,)])
+        p.step()
+    options = {"evolve": True, "backfill": "from-source"}
+    assert ran(spark, tmp_path, append_only, FED, MORE, **options) == (1, 1)
+
+
+def test_batches_of_a_stream_of_one_s_own(spark: Any, tmp_path: Path) -> None:
+    """There is no checkpoint of ours then."""
+    come(tmp_path, "t", "u")
+    with opened(spark, tmp_path, STREAM, FED) as p:
+        p.step(stream="mine", batch=0)
+        with pytest.raises(StateError, match="checkpoint"):
+            p.run(once=True)
