@@ -31,12 +31,14 @@ def refuse_other_sources(root: Place, program: Program, last: Commit | None, che
     before = owner(root)
     manifest = before.manifest if before is not None else Manifest()
     streams, known = streams_of(program), reading_of(manifest, last).streams
+    places = places_of_batch(checkpoint, last.batch) if last.batch is not None else None
+    is_said = last.reading is not None or places in (None, len(known))
     for name in streams:
-        if was_read(manifest, last, name):
+        if is_said and was_read(manifest, last, name):
             raise StateError(f"{root}: {once_more(name)}; leave it as it was, or give the table another name")
     if last.batch is None or [*streams.items()] == [*known.items()]:
         return
-    if last.reading is None and places_of_batch(checkpoint, last.batch) == len(streams):
+    if last.reading is None and places == len(streams):
         return
     for name in streams.keys() & known.keys():
         if streams[name] != known[name]:

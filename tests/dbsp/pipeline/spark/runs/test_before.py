@@ -207,7 +207,12 @@ def earlier(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
 @pytest.mark.parametrize("evolve", [False, True])
 @pytest.mark.parametrize(
     ("begun", "before"),
-    [((STREAM, FED), (FED, STREAM)), ((FED, STREAM), (STREAM, STREAM)), ((STREAM, STREAM), (STREAM, FED))],
+    [
+        ((STREAM, FED), (FED, STREAM)),
+        ((FED, STREAM), (STREAM, STREAM)),
+        ((STREAM, STREAM), (STREAM, FED)),
+        ((SNAPSHOT, FED), (STREAM, FED)),
+    ],
 )
 def test_a_state_of_an_earlier_release_goes_on(
     spark: Any,
