@@ -35,7 +35,8 @@ def test_every_command_has_help_an_example_and_words_for_every_option(command):
 
 
 def test_the_commands_are_those_of_the_interface():
-    names = "backup changes check explain fsck init pipeline plan query replay restore run serve step tag why"
+    names = "backup changes check explain fsck init pipeline plan query replay restore run serve "
+    names += "status step tag why"
     assert names.split() == COMMANDS
     assert all(command in dbsp("--help").output for command in COMMANDS)
 
