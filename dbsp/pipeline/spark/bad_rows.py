@@ -165,6 +165,11 @@ class Keeping:
         return pa.RecordBatch.from_arrays(columns, schema=REFUSED_SCHEMA)
 
 
+def keeping_of(table: Table, read: frozenset[int] | None) -> Keeping | None:
+    """None: the table keeps no bad rows. read: the columns that something reads; None: all."""
+    return Keeping(table, origin_of(table), text_of(table, read)) if table.keeps_bad_rows else None
+
+
 def opened(bad: Rows, segments: Segments) -> pa.RecordBatch:
     """Bad rows, and their weights."""
     stored = REFUSED_SCHEMA.append(pa.field(WEIGHT, pa.int64(), nullable=False))
@@ -224,8 +229,7 @@ def staged(
     """
     reader = Records(table, timezone) if table.changelog else PlainRows(table, 1, timezone)
     frame = with_integers(opened)
-    text = text_of(table, read)
-    keeping = Keeping(table, origin_of(table), text) if table.keeps_bad_rows else None
+    keeping = keeping_of(table, read)
     check(reader, frame.drop(*MARKS))
     # a text is bad whoever reads its columns; those of an envelope are within others
     if table.changelog not in ENVELOPES and keeping is None:

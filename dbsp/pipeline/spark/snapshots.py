@@ -19,13 +19,11 @@ from dbsp.circuits.columns.arrow import concat
 from dbsp.circuits.errors import Error, SharedKey
 from dbsp.circuits.operators.inputs.bad import REFUSED_SCHEMA
 from dbsp.circuits.segments.chunk import Chunk
-from dbsp.pipeline.deltas.absences import origin_of
 from dbsp.pipeline.deltas.told import Told
-from dbsp.pipeline.spark.bad_rows import MARKS, Keeping, opened
+from dbsp.pipeline.spark.bad_rows import MARKS, keeping_of, opened
 from dbsp.pipeline.spark.excel import read_sheet
 from dbsp.pipeline.spark.fed import Fed
 from dbsp.pipeline.spark.iceberg import Look, is_of_catalog, look_at
-from dbsp.pipeline.spark.misread import text_of
 from dbsp.pipeline.spark.sources import apart_of, check_scheme, named, path_of
 from dbsp.pipeline.spark.staging import stage, stage_apart
 from dbsp.running.queue import weighted
@@ -124,7 +122,7 @@ def _queue_since(pipeline: Fed, spark: SparkSession, table: Table, look: Look, b
     found = look.since(spark, before)
     if found is None:
         return False
-    keeping = _keeping(table) if table.keeps_bad_rows else None
+    keeping = keeping_of(table, None)
     beside = MARKS if keeping is not None else ()
     good: list[Chunk] = []
     bad: list[Chunk] = []
@@ -152,7 +150,7 @@ def _queue_apart(
     refuse: Callable[[Table, pa.RecordBatch], None],
 ) -> None:
     """frame: with MARKS."""
-    good, bad = stage_apart(pipeline, table, frame, 1, _keeping(table), MARKS)
+    good, bad = stage_apart(pipeline, table, frame, 1, keeping_of(table, None), MARKS)
     try:
         batches = [opened(chunk, pipeline.store.segments).select(REFUSED_SCHEMA.names) for chunk in bad]
         pipeline.hold(table.name, good)
@@ -161,10 +159,6 @@ def _queue_apart(
         pipeline.store.discard({chunk.segment for chunk in bad})
     if untold.num_rows:
         refuse(table, weighted(untold, np.ones(untold.num_rows, np.int64)))
-
-
-def _keeping(table: Table) -> Keeping:
-    return Keeping(table, origin_of(table), text_of(table, None))
 
 
 def _read(spark: SparkSession, table: Table, look: Look | None, one_a_key: bool = False) -> DataFrame:

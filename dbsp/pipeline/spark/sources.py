@@ -24,6 +24,7 @@ from dbsp.sql.compiler.targets.format_columns import given_columns
 from dbsp.sql.plans.program import Program, Table
 from dbsp.sql.plans.schemas import Field
 from dbsp.state.records.places import local_path, scheme_of
+from dbsp.state.records.reading import streams_of
 
 Reader = TypeVar("Reader", DataFrameReader, DataStreamReader)
 _FOR_EVER = "36500d"
@@ -31,7 +32,7 @@ _FOR_EVER = "36500d"
 
 def source_tables(program: Program) -> list[Table]:
     """The tables that are read as streams: those with a format which nothing is inserted into."""
-    return [t for t in program.inputs.values() if t.format is not None and not t.is_snapshot]
+    return [program.inputs[name] for name in streams_of(program)]
 
 
 def check_paths(tables: list[Table]) -> None:

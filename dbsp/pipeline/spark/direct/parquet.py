@@ -23,8 +23,7 @@ import pyarrow.types as pt
 from pyspark.sql import SparkSession
 
 from dbsp.circuits.steps.reads import read_columns
-from dbsp.pipeline.deltas.absences import origin_of
-from dbsp.pipeline.spark.bad_rows import MARKS, Keeping
+from dbsp.pipeline.spark.bad_rows import MARKS, keeping_of
 from dbsp.pipeline.spark.fed import Fed
 from dbsp.pipeline.spark.planned import local_path
 from dbsp.pipeline.spark.staging import Rows, Staging
@@ -115,10 +114,9 @@ class NearFiles:
         """Read the table's small files here, from now on, if it is one of which that can be vouched for."""
         if not _is_plain(table):
             return
-        keeping = Keeping(table, origin_of(table)) if table.keeps_bad_rows else None
         rows = Rows(table, 1, self.pipeline.program.timezone)
-        staging = Staging(self.pipeline.store.segments.place, relation, rows, keeping)
         read = read_columns(self.pipeline.program.circuit, table.name)
+        staging = Staging(self.pipeline.store.segments.place, relation, rows, keeping_of(table, read))
         self.tables[relation] = ParquetFiles(table, staging, read, days_of(self.spark))
 
     def staged(

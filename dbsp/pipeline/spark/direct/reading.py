@@ -28,8 +28,7 @@ from dbsp.circuits.segments.chunk import Chunk
 from dbsp.circuits.segments.writing import SegmentWriter
 from dbsp.circuits.steps.reads import read_columns
 from dbsp.circuits.traces.zset import WEIGHT
-from dbsp.pipeline.deltas.absences import origin_of
-from dbsp.pipeline.spark.bad_rows import Keeping
+from dbsp.pipeline.spark.bad_rows import keeping_of
 from dbsp.pipeline.spark.decoding import decoded
 from dbsp.pipeline.spark.direct.ahead import Taken
 from dbsp.pipeline.spark.direct.client import can_read
@@ -41,7 +40,6 @@ from dbsp.pipeline.spark.direct.placed import Placed
 from dbsp.pipeline.spark.direct.spans import Span, shared_out
 from dbsp.pipeline.spark.direct.subscribed import Subscribed, subscribed
 from dbsp.pipeline.spark.fed import Fed
-from dbsp.pipeline.spark.misread import text_of
 from dbsp.pipeline.spark.records import Records, decoded_fields
 from dbsp.pipeline.spark.staging import STAGED, Order, Staging, give_up, ordered
 from dbsp.pipeline.spark.staging import Rows as PlainRows
@@ -178,10 +176,9 @@ class DirectReading:
             return False
         timezone = self.pipeline.program.timezone
         reader = Records(table, timezone) if table.changelog else Placed(PlainRows(table, 1, timezone))
-        keeping = Keeping(table, origin_of(table), text_of(table, wanted)) if table.keeps_bad_rows else None
         decoder = Decoder(
             RecordColumns(table, fields, timezone),
-            Staging(self.pipeline.store.segments.place, relation, reader, keeping),
+            Staging(self.pipeline.store.segments.place, relation, reader, keeping_of(table, wanted)),
             settings,
             float(table.option(_PATIENCE, str(PATIENCE * 1000))) / 1000,
         )
