@@ -3,12 +3,14 @@
 Key: the program's text after substitution, its name (in every error position), the functions handed over and
 those of modules, the time zone, the user where current_user() may be called, the versions of Spark and Arrow,
 and our own sources as far as a compiled program depends on them. An entry is a pickle, which may run
-anything: what another user could have written is never read (`private_directory`).
+anything: what another user could have written is never read (`private_directory`). Beside the value it has
+the jars that its expressions need: where a session has them is found out by compiling alone.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import pickle
 import re
@@ -17,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -54,12 +56,13 @@ def cached(
     compile_: Callable[[], Program],
     functions: Sequence[Declared] = (),
     relations: Relations = (),
+    runs: bool = True,
 ) -> Program:
     """The entry of `source`, `functions` and `relations`, or what `compile_` makes, which is then kept.
 
-    relations: of a query, what it may read: names and columns, in order.
+    relations: of a query, what it may read: names and columns, in order. runs: as of `read_entry`.
     """
-    found = read_entry(source, timezone, functions, relations)
+    found = read_entry(source, timezone, functions, relations, runs)
     if isinstance(found, Program):
         return found
     program = compile_()
@@ -70,15 +73,23 @@ def cached(
 
 
 def read_entry(
-    source: Source, timezone: str, functions: Sequence[Declared] = (), relations: Relations = ()
+    source: Source,
+    timezone: str,
+    functions: Sequence[Declared] = (),
+    relations: Relations = (),
+    runs: bool = True,
 ) -> object:
-    """The value that is kept under all these; None where there is none that can be read."""
+    """The value that is kept under all these; None where there is none that can be read.
+
+    runs: whether its expressions will be evaluated, so that a value isn't known whose jars are gone.
+    """
     entry = f"{_key(source, timezone, functions, relations)}.pickle"
     content = read_checked(cache_directory(), entry)
     if content is None:
         return None
     try:
-        return pickle.loads(content)
+        jars, pickled = pickle.loads(content)
+        return None if runs and not all(map(os.path.exists, jars)) else pickle.loads(pickled)
     except _CORRUPT:
         return None
 
@@ -91,9 +102,26 @@ def write_entry(
     relations: Relations = (),
 ) -> None:
     """Keep a value, which can be pickled, for `read_entry`."""
-    body = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+    body = pickle.dumps(_pickled(value), protocol=pickle.HIGHEST_PROTOCOL)
     entry = f"{_key(source, timezone, functions, relations)}.pickle"
     write_checked(cache_directory(), entry, body)
+
+
+def _pickled(value: object) -> tuple[list[str], bytes]:
+    """(the jars that its expressions need, wherever in it they are; the value)"""
+    from dbsp.circuits.functions.spark.expression import SparkExpression  # noqa: PLC0415  a known program writes none
+
+    jars: set[str] = set()
+
+    class Noting(pickle.Pickler):
+        def reducer_override(self, part: object) -> Any:
+            if isinstance(part, SparkExpression) and part.jar:
+                jars.add(part.jar)
+            return NotImplemented
+
+    written = io.BytesIO()
+    Noting(written, protocol=pickle.HIGHEST_PROTOCOL).dump(value)
+    return sorted(jars), written.getvalue()
 
 
 def _key(source: Source, timezone: str, functions: Sequence[Declared] = (), relations: Relations = ()) -> str:

@@ -129,7 +129,7 @@ def read_program(
 
     if functions or may_define_functions(text):  # without their code it is nothing for the cache
         return compile_()
-    return cached(source, timezone, compile_)
+    return cached(source, timezone, compile_, runs=False)
 
 
 def _text(path_or_text: str | Path, name: str | None) -> tuple[str, str]:

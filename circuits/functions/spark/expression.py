@@ -25,11 +25,13 @@ class SparkExpression:
     """name: of the function, as the user knows it. identity: equal for those that compute the same.
 
     serialized: Java's, after its time zone and the jar that it needs; its BoundReferences are the arguments.
+    jar: where that was when the program was compiled; '' where Spark's own are enough.
     """
 
     name: str = field(compare=False)
     identity: str
     serialized: bytes = field(repr=False, compare=False)
+    jar: str = field(default="", compare=False)
 
 
 @columnar(NAME, strict=False)

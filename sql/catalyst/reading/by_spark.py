@@ -72,7 +72,8 @@ def given_to_spark(query: Query, node: Node, name: str) -> tuple[SparkExpression
     arguments = [_below(node, place) for place in places]
     described = _described(query, node, (), {place: i for i, place in enumerate(places)}, {})
     identity = hashlib.sha256(json.dumps([described, query.timezone]).encode()).hexdigest()[:16]
-    return SparkExpression(name, identity, base64.b64decode(made["serialized"])), arguments
+    serialized, jar = (base64.b64decode(made[part]) for part in ("serialized", "jar"))
+    return SparkExpression(name, identity, serialized, jar.decode()), arguments
 
 
 def _below(node: Node, place: Place) -> Node:

@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
+from dbsp.circuits.functions.spark.expression import SparkExpression
 from dbsp.circuits.private_directory import cache_directory
 from dbsp.sql.compiler import cache
-from dbsp.sql.compiler.cache import cached
+from dbsp.sql.compiler.cache import cached, read_entry, write_entry
 from dbsp.sql.compiler.load import load_program
 from dbsp.sql.plans.program import Program
 from dbsp.sql.text.source import read
@@ -52,6 +53,18 @@ def test_a_damaged_entry_is_ignored_and_rewritten(damage: bytes | None, spark: A
     entry.write_bytes(whole[:-1] if damage is None else damage)
     assert load_program(TEXT, "p.sql", session=spark) == program
     assert entry.read_bytes() == whole
+
+
+def test_a_value_whose_jar_is_gone_is_known_to_those_who_do_not_run_it(tmp_path: Path) -> None:
+    """What a session fetched into a directory of its own; compiled again, a program has the session's now."""
+    jar, source = tmp_path / "functions.jar", read(TEXT, "p.sql")
+    jar.touch()
+    value = [{"far down": SparkExpression("f", "f of a", b"", str(jar))}, SparkExpression("g", "g of a", b"")]
+    write_entry(value, source, "UTC")
+    assert read_entry(source, "UTC") == value
+    jar.unlink()
+    assert read_entry(source, "UTC") is None
+    assert read_entry(source, "UTC", runs=False) == value
 
 
 @pytest.mark.spark

@@ -29,7 +29,7 @@ public class Portable {
   private final List places = new ArrayList();
   private final Set bound = new HashSet();
 
-  /** JSON: {"arguments": [[...], ...], "serialized": base64}, or {"why": "..."} where it can't leave its plan. */
+  /** JSON: {"arguments": [[...], ...], "serialized": base64, "jar": base64 of its place or ""}, or {"why": "..."} where it can't leave its plan. */
   public static String of(Expression e, String timezone) throws Exception {
     // what a function reads once must be a constant
     if (holdsParameter(e)) return "{\"why\":\"a parameter\"}";
@@ -38,8 +38,10 @@ public class Portable {
     String why = e instanceof AggregateFunction ? ofAggregate((AggregateFunction) bare) : reason(bare, false);
     if (why != null) return "{\"why\":\"" + why + "\"}";
     return "{\"arguments\":" + made.places + ",\"serialized\":\""
-        + java.util.Base64.getEncoder().encodeToString(made.serialized(bare, timezone)) + "\"}";
+        + base64(serialized(bare, timezone)) + "\",\"jar\":\"" + base64(jar(bare).getBytes("UTF-8")) + "\"}";
   }
+
+  private static String base64(byte[] bytes) { return java.util.Base64.getEncoder().encodeToString(bytes); }
 
   private Expression children(Expression e, String place, boolean always) {
     if (e.children().isEmpty()) return e;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from dbsp.circuits.errors import EvaluationError, ProgramError
 from dbsp.circuits.functions.spark.expression import SparkExpression
 from dbsp.circuits.functions.spark.process import _started, values
 from dbsp.circuits.functions.spark.requests import given
-from dbsp.sql.compiler.load import compile_program
+from dbsp.circuits.private_directory import cache_directory, read_checked
+from dbsp.sql.compiler.load import compile_program, load_program
 from tests.circuits.functions.catalogue.formats import FAILS, RECORD, ROWS
 from tests.oracles.against_spark import AgainstSpark
 from tests.servers.jars import avro
@@ -67,6 +69,16 @@ def test_a_schema_at_an_address_is_refused(spark: Any, tmp_path: Path) -> None:
     schema.write_text(RECORD)
     with pytest.raises(ProgramError, match="is not supported yet with avroSchemaUrl"):
         compiled(schema)
+
+
+def test_a_known_program_says_which_jar_it_needs(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    program = load_program(PROGRAM, "p.sql", session=spark)
+    (entry,) = cache_directory().glob("*.pickle")
+    jars, pickled = pickle.loads(read_checked(cache_directory(), entry.name) or b"")
+    assert (jars, pickle.loads(pickled)) == (avro(), program)
 
 
 def test_the_jar_is_found_where_it_was_or_beside(spark: Any, tmp_path: Path) -> None:
