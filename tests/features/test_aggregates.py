@@ -73,6 +73,9 @@ AGGREGATES = {
 QUERIES = {
     "PIVOT": "SELECT * FROM (SELECT k, s, i FROM e) PIVOT (sum(i) AS a, max(i) AS b FOR s IN ('a', 'b'))",
     "PIVOT by a date": "SELECT * FROM (SELECT k, dt, d FROM e) PIVOT (stddev(d) FOR dt IN (DATE '2024-02-29' AS x, DATE '1969-12-31' AS y))",
+    "PIVOT by floats": "SELECT * FROM (SELECT k, f, i FROM e) PIVOT (count(i) AS n FOR f IN (float('NaN') AS x, float(0) AS z, 1.5F AS y))",
+    "PIVOT by floats in structs": "SELECT * FROM (SELECT f, b, i FROM e) PIVOT (count(i) AS n FOR (f, b) IN ((float('NaN'), true) AS x, (float(0), false) AS y))",
+    "PIVOT of lists by a float": "SELECT * FROM (SELECT f, i FROM e) PIVOT (array_sort(collect_list(i)) AS n FOR f IN (float('NaN') AS x, float(0) AS y))",
     "PIVOT of strings": "SELECT * FROM (SELECT k, b, s FROM e) PIVOT (max(s) FOR b IN (true AS t, false AS f))",
     "UNPIVOT": "SELECT k, c, v FROM e UNPIVOT (v FOR c IN (i, h))",
     "ROLLUP": "SELECT k, b, sum(m) AS n, stddev(i) AS x FROM e GROUP BY ROLLUP (k, b)",

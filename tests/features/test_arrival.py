@@ -85,7 +85,7 @@ QUERIES = {
     "over partitions": ("SELECT k, i, first(i) OVER w AS f, last(s) OVER w AS l, collect_list(i) OVER w AS c, listagg(s, ',') OVER w AS j,"
                         " listagg(s) FILTER (WHERE b) OVER w AS g, collect_list(i) OVER (PARTITION BY k ORDER BY i NULLS LAST, s, d, b) AS o, count(*) OVER w AS m FROM e WINDOW w AS (PARTITION BY k)",
                         "SELECT k, i, first(i) OVER w AS f, last(s) OVER w AS l, coalesce(list(i) FILTER (WHERE i IS NOT NULL) OVER w, []) AS c, string_agg(s, ',') OVER w AS j,"
-                        " string_agg(s, '') FILTER (WHERE b) OVER w AS g, coalesce(list(i) FILTER (WHERE i IS NOT NULL) OVER (PARTITION BY k ORDER BY i NULLS LAST, s, d, b), []) AS o, count(*) OVER w AS m"
+                        " string_agg(s, '') FILTER (WHERE b) OVER w AS g, coalesce(list(i) FILTER (WHERE i IS NOT NULL) OVER (PARTITION BY k ORDER BY i NULLS LAST, s NULLS FIRST, d NULLS FIRST, b NULLS FIRST), []) AS o, count(*) OVER w AS m"
                         " FROM e WINDOW w AS (PARTITION BY k ORDER BY n ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)"),
     "over rows of a join": ("SELECT k, i, first(i) OVER (PARTITION BY k ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS f, collect_list(s) OVER (PARTITION BY k ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING) AS l FROM (SELECT e.k, c.i, e.s FROM e LEFT JOIN c ON e.k = c.k) q",
                             "SELECT k, i, first(i) OVER (PARTITION BY k ORDER BY n ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS f, coalesce(list(s) FILTER (WHERE s IS NOT NULL) OVER (PARTITION BY k ORDER BY n ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING), []) AS l"

@@ -35,16 +35,16 @@ FROM (SELECT *, CASE WHEN m % 3 = 0 THEN m || ' months 36 hours -90.5 seconds' W
 # ruff: noqa: E501  a query a line
 VIEWS = {
     "seen": "SELECT a, i, j, array(i, j) AS l, struct(j, a) AS r FROM c",
-    # Spark without generated code tells a NULL of a partition's rows from one of another's
+    # Spark tells a NULL of a partition's rows from one of another's
     "seen of groups": "SELECT j, count(*) AS n, max_by(i, a * 10 + m) AS i FROM c WHERE j IS NOT NULL GROUP BY j",
     "spelled": "SELECT a, CAST(i AS STRING) AS i, CAST(j AS STRING) AS j FROM c",
     "computed": "SELECT CAST(i + j AS STRING) AS sum, CAST(i - j AS STRING) AS less, CAST(-j AS STRING) AS minus, CAST(j * a AS STRING) AS times FROM c",
     "moved": "SELECT CAST(TIMESTAMP'2024-01-31 10:00:00' + i AS STRING) AS t, DATE'2024-01-31' + make_interval(0, a) AS d, CAST(TIMESTAMP'2024-01-31 10:00:00' - j AS STRING) AS u FROM c",
     "chosen": "SELECT CAST(CASE WHEN a > 1 THEN i ELSE j END AS STRING) AS k, CAST(coalesce(j, i) AS STRING) AS l, i IS NULL AS n, j IS NOT NULL AS m FROM c",
-    "grouped": "SELECT CAST(j AS STRING) AS j, count(*) AS n, sum(a) AS a FROM c GROUP BY j",
-    "distinct_ones": "SELECT CAST(j AS STRING) AS j FROM (SELECT DISTINCT j FROM c)",
+    "grouped": "SELECT CAST(j AS STRING) AS j, count(*) AS n, sum(a) AS a FROM c WHERE j IS NOT NULL GROUP BY j",
+    "distinct_ones": "SELECT CAST(j AS STRING) AS j FROM (SELECT DISTINCT j FROM c WHERE j IS NOT NULL)",
     "counted": "SELECT a, count(j) AS n, count(DISTINCT j) AS d, CAST(max_by(j, m) AS STRING) AS last, CAST(any_value(i) AS STRING) AS one FROM c GROUP BY a, b",
-    "together": "SELECT CAST(j AS STRING) AS j FROM (SELECT i AS j FROM c UNION SELECT j FROM c EXCEPT ALL SELECT j FROM c WHERE a = 1)",
+    "together": "SELECT CAST(j AS STRING) AS j FROM (SELECT i AS j FROM c WHERE i IS NOT NULL UNION SELECT j FROM c WHERE j IS NOT NULL EXCEPT ALL SELECT j FROM c WHERE a = 1)",
     "joined": "SELECT x.b, CAST(x.j AS STRING) AS j, CAST(y.i AS STRING) AS i FROM c x LEFT JOIN c y ON x.a = y.b",
     "of_others": "SELECT CAST(l[1] AS STRING) AS l, CAST(r.j AS STRING) AS r FROM (SELECT a, array(i, j) AS l, struct(j, a) AS r FROM c)",
     "unnested": "SELECT a, CAST(e AS STRING) AS e FROM c LATERAL VIEW explode(array(i, j)) x AS e",

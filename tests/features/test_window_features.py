@@ -46,7 +46,7 @@ FEATURES = {
     "windows over joins": "SELECT e.k, e.i, c.j, row_number() OVER (PARTITION BY e.k ORDER BY e.i NULLS FIRST, c.j NULLS FIRST) AS n FROM e JOIN c ON e.k = c.k",
     "windows over windows": "SELECT k, r, count(*) OVER (PARTITION BY r) AS n FROM (SELECT k, rank() OVER (PARTITION BY k ORDER BY i NULLS FIRST) AS r FROM e) q",
     "aggregates over windows": "SELECT r, count(*) AS n FROM (SELECT rank() OVER (PARTITION BY k ORDER BY i NULLS FIRST) AS r FROM e) q GROUP BY r",
-    "texts in the window's order": "SELECT k, j, listagg(s, ',') OVER (PARTITION BY j % 2 ORDER BY k DESC) AS l, string_agg(CAST(j AS STRING)) FILTER (WHERE j > 0) OVER (ORDER BY k ROWS BETWEEN 1 PRECEDING AND 2 FOLLOWING) AS f FROM c",
+    "texts in the window's order": "SELECT k, j, listagg(s, ',') OVER (PARTITION BY j % 2 ORDER BY k DESC) AS l, string_agg(CAST(j AS STRING), '') FILTER (WHERE j > 0) OVER (ORDER BY k ROWS BETWEEN 1 PRECEDING AND 2 FOLLOWING) AS f FROM c",
     "windows of keyed tables": "SELECT k, j, sum(j) OVER (PARTITION BY s ORDER BY k) AS t FROM c",
     "top one": "SELECT k, i, ts FROM (SELECT *, row_number() OVER (PARTITION BY k ORDER BY ts DESC NULLS LAST, i NULLS FIRST) AS n FROM e) q WHERE n = 1",
     "top three, ranked": "SELECT k, i, s, n FROM (SELECT *, row_number() OVER (PARTITION BY k ORDER BY i NULLS FIRST, s NULLS FIRST) AS n FROM e) q WHERE n <= 3",

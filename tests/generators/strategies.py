@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from hypothesis import strategies as st
@@ -81,23 +82,26 @@ def draw_row(choices: Choices, table: Table) -> Row:
     return tuple(value(choices, column.type, column.nullable) for column in table.columns)
 
 
-def draw_run(choices: Choices, program: Program, steps: int = 5, most: int = 4) -> Run:
-    """Up to `steps` deltas of up to `most` changes a table; now and then a delta of a hundred."""
+def draw_run(
+    choices: Choices, program: Program, steps: int = 5, most: int = 4, fewest: tuple[int, int] = (1, 0)
+) -> Run:
+    """Up to `steps` deltas of up to `most` changes a table. fewest: of either."""
     contents = Contents(program.tables)
     run = []
-    for _ in range(choices.integer(1, steps)):
-        delta = {table.name: _draw_changes(choices, table, contents, most) for table in program.tables}
+    for _ in range(choices.integer(fewest[0], steps)):
+        count = partial(choices.integer, fewest[1], most)
+        delta = {table.name: _draw_changes(choices, table, contents, count()) for table in program.tables}
         contents.apply(delta)
         run.append({name: changes for name, changes in delta.items() if changes})
     return run
 
 
-def _draw_changes(choices: Choices, table: Table, contents: Contents, most: int) -> list[Change]:
+def _draw_changes(choices: Choices, table: Table, contents: Contents, count: int) -> list[Change]:
     if table.key:
-        return [_keyed_change(choices, table) for _ in range(choices.integer(0, most))]
+        return [_keyed_change(choices, table) for _ in range(count)]
     there = contents.rows(table.name)
     changes = []
-    for _ in range(choices.integer(0, most)):
+    for _ in range(count):
         if there and not table.append_only and choices.integer(0, 2) == 2:
             changes.append(Change("retract", there.pop(choices.integer(0, len(there) - 1))))
         else:
@@ -151,7 +155,8 @@ def runs(draw: st.DrawFn, program: Program, steps: int = 5, most: int = 4) -> Ru
 
 
 def seeded_run(seed: int, program: Program, steps: int = 5, most: int = 4) -> Run:
-    return draw_run(Seeded(seed), program, steps, most)
+    """Always the same for a seed. What may be a test's only run has all its steps, and none has few rows."""
+    return draw_run(Seeded(seed), program, steps, most, (steps, (most + 1) // 2))
 
 
 @st.composite

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import isnan
 
 import pyarrow as pa
 
@@ -112,7 +113,8 @@ def aggregate_call(query: Query, node: Node, position: Mapping[int, int]) -> Agg
 def pivoted(query: Query, node: Node, position: Mapping[int, int]) -> list[AggregateCall]:
     """node: a PivotFirst, over rows that were grouped by the pivot column too. One call a pivot value.
 
-    A group has one row a pivot value at most, so its greatest is the only one.
+    A group has one row a pivot value at most, so its greatest is the only one. NaN by itself is in none:
+    Spark looks values up as Scala has them equal, and what is in a struct as it orders them.
     """
     column, value = (expression(query, child, position) for child in node["k"])
     if pa.types.is_map(column.type):
@@ -120,7 +122,9 @@ def pivoted(query: Query, node: Node, position: Mapping[int, int]) -> list[Aggre
     calls = []
     for one in node["o"]["pivotColumnValues"]:
         literal = Literal(literal_value(one, column.type), column.type)
-        condition = Call("equal_null_safe", (column, literal), pa.bool_(), nullable=False)
+        condition: Expression = Call("equal_null_safe", (column, literal), pa.bool_(), nullable=False)
+        if isinstance(literal.value, float) and isnan(literal.value):
+            condition = Literal(False, pa.bool_())
         calls.append(AggregateCall("max", (value,), value.type, True, condition))
     return calls
 

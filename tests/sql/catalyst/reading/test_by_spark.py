@@ -34,15 +34,17 @@ def _query(answer: Any) -> Query:
 def test_arguments_are_found_by_their_places() -> None:
     inner = _node("H", 2, K)
     node = _node("F", 0, _node("G", 1, K, type_=1), inner)
-    given = given_to_spark(_query({"arguments": [[0, 0], [1]], "serialized": "AAE="}), node, "f")
+    given = given_to_spark(
+        _query({"arguments": [[0, 0], [1]], "serialized": "AAE=", "jar": "L2Eu"}), node, "f"
+    )
     assert not isinstance(given, str)
     function, arguments = given
-    assert (function.name, function.serialized) == ("f", b"\0\1")
+    assert (function.name, function.serialized, function.jar) == ("f", b"\0\1", "/a.")
     assert arguments == [K, inner]
 
 
 def test_an_identity_is_of_what_is_computed() -> None:
-    answer = {"arguments": [[0, 0]], "serialized": "AAE="}
+    answer = {"arguments": [[0, 0]], "serialized": "AAE=", "jar": ""}
 
     def identity(node: Any) -> str:
         given = given_to_spark(_query(answer), node, "f")
