@@ -186,9 +186,10 @@ def changed_columns(
             continue  # whatever was there
         if before is not None:
             if before.nullable and not said.nullable:
+                why, cure = _never_null(table, name, defaults)
                 wrong.append(
-                    f"table '{table.name}': column '{name}' is never NULL now, and rows that are there may "
-                    "have none; leave it nullable"
+                    f"table '{table.name}': column '{name}' is never NULL now{why}, and rows that are there "
+                    f"may have none; {cure}"
                 )
             elif before.type != said.type and not is_wider(before.type, said.type):
                 wrong.append(
@@ -214,6 +215,15 @@ def changed_columns(
         else:
             constants[column] = pa.scalar(None, said.type)
     return was, constants, wrong
+
+
+def _never_null(table: Table, name: str, defaults: Collection[str]) -> tuple[str, str]:
+    """(why a column is so that wasn't, what to do instead)"""
+    if name in table.primary_key:
+        return ", as it is of the PRIMARY KEY", "leave the key as it was, or take a new state directory"
+    if name in defaults:
+        return ", as it has a DEFAULT", "leave it without, or give the DEFAULT to a column of another name"
+    return "", "leave it nullable"
 
 
 def is_wider(old: pa.DataType, new: pa.DataType) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from dbsp.evolution.evolve import plan_of
@@ -11,6 +12,7 @@ from dbsp.pipeline.arguments import FROM_SOURCE, check_backfill
 from dbsp.pipeline.udf import Function
 from dbsp.sql.compiler.load import load_program
 from dbsp.sql.plans.program import Program
+from dbsp.state.store import Store
 
 
 def plan(
@@ -21,7 +23,8 @@ def plan(
     functions: Sequence[Function] = (),
     backfill: str | None = None,
 ) -> Plan:
-    """What `Pipeline(program, state=state, evolve=True)` would keep, back-fill and drop. It changes nothing.
+    """What `Pipeline(program, state=state, evolve=True)` would keep, back-fill and drop, and whether a run
+    would find its files where they were. It changes nothing.
 
     Examples:
         >>> with dbsp.Pipeline(examples / "votes/program.sql", state=state, runner="inline") as votes:
@@ -36,4 +39,10 @@ def plan(
     if not isinstance(program, Program):
         declared = [function.declared for function in functions]
         program = load_program(Path(program), define=define, functions=declared)
-    return plan_of(program, state, backfill == FROM_SOURCE)
+    found = plan_of(program, state, backfill == FROM_SOURCE)
+    if not any(table.is_file for table in program.tables.values()):
+        return found
+    from dbsp.pipeline.spark.runs.elsewhere import elsewhere  # noqa: PLC0415  which knows how Spark has files
+
+    refused = (*found.refused, *elsewhere(program, *Store.read(state)))
+    return replace(found, refused=refused, is_same=found.is_same and not refused)

@@ -11,7 +11,6 @@ import logging
 import secrets
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,7 @@ from dbsp.errors import DeliveryError
 from dbsp.sql.plans.own_forms import own_form
 from dbsp.sql.plans.program import Table
 from dbsp.state.records.delivered import Delivery, check_delivered, read_delivered, write_delivered
-from dbsp.targets.outlet import Outlet
+from dbsp.targets.outlet import Outlet, given_before
 
 if TYPE_CHECKING:
     from dbsp.pipeline.spark.fed import Fed
@@ -192,15 +191,7 @@ class Sinks:
             target.close()
 
     def _given(self, name: str, step: int) -> int:
-        """The last kept step before that one which changed something in a target; 0 for none."""
-        views = {insert.view for insert in self.pipeline.program.inserts if insert.target == name}
-        store = self.pipeline.store
-        began = self._delivered.get(name, Delivery(0)).began
-        for before in reversed([kept for kept in store.steps if began < kept < step]):
-            with suppress(StateError):  # whose record is damaged: no later step needs it
-                if any(store.commit_of(before).changes_for(name).get(view) for view in views):
-                    return before
-        return 0
+        return given_before(self.pipeline.store, self.pipeline.program, name, step, self._delivered)
 
     def _latest(self, name: str) -> int:
         """The last step that a target can have.

@@ -148,7 +148,8 @@ class Store:
     def _read(root: Place, verify: str) -> tuple[Store, Identity]:
         with disk(root):
             if isinstance(root, Path) and not root.is_dir():
-                raise StateError(f"{root}: no such directory; give the --state directory of a run")
+                is_ = "is a file" if root.exists() else "no such directory"
+                raise StateError(f"{root}: {is_}; give the --state directory of a run")
             store = Store(root, False, read_keep(root), None, False, verify)
             identity = owner(root)
         if identity is None:

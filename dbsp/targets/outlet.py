@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -12,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dbsp.circuits.errors import ProgramError, StateError
-from dbsp.sql.plans.program import DELETED, Program, Table
+from dbsp.sql.plans.program import DELETED, STEP, Program, Table
 from dbsp.state.records.delivered import Delivery
 from dbsp.state.store import Store
 from dbsp.targets.reading import Reading, reading_of
@@ -96,6 +97,27 @@ class Outlet:
                 "was it restored to an earlier time, or is it another? Give the one that has it; or "
                 f"{BEGIN_ANEW}, and {cure}"
             )
+
+
+def given_before(
+    store: Store, program: Program, target: str, step: int, delivered: Mapping[str, Delivery]
+) -> int:
+    """The last kept step before that one which changed something in a target; 0 for none."""
+    views = {insert.view for insert in program.inserts if insert.target == target}
+    began = delivered.get(target, Delivery(0)).began
+    for before in reversed([kept for kept in store.steps if began < kept < step]):
+        with suppress(StateError):  # whose record is damaged: no later step needs it
+            if any(store.commit_of(before).changes_for(target).get(view) for view in views):
+                return before
+    return 0
+
+
+def left_behind(table: Table, given: int, path: str, before: str) -> str:
+    """Why a table of files can't go on at a path that lacks what it was given at the one before."""
+    return (
+        f"table '{table.name}': {STEP}={given} is not in {path}: it was written to {before}; move what is "
+        f"there to this path, or give the one before; or {BEGIN_ANEW}"
+    )
 
 
 def held(records: pa.RecordBatch) -> pa.RecordBatch:

@@ -32,7 +32,7 @@ from dbsp.running.spark.session import share_packages
 from dbsp.sql.plans.program import OP, STEP, Insert, Table
 from dbsp.sql.plans.schemas import Field
 from dbsp.state.records.commits import sync
-from dbsp.targets.outlet import BEGIN_ANEW, Outlet
+from dbsp.targets.outlet import Outlet, left_behind
 from dbsp.targets.reading import reading_of
 from dbsp.targets.target import Change, Target
 
@@ -169,11 +169,7 @@ class Files(Appended):
             return
         given = self.outlet.given(before.step + 1)
         if given and given not in self._steps_in(path):
-            raise StateError(
-                f"{target.location}: table '{target.name}': {STEP}={given} is not in {path}: it was written "
-                f"to {before.directory}; move what is there to this path, or give the one before; "
-                f"or {BEGIN_ANEW}"
-            )
+            raise StateError(f"{target.location}: {left_behind(target, given, path, before.directory)}")
 
     def _steps_in(self, path: str) -> Iterator[int]:
         """The steps that have a directory there."""

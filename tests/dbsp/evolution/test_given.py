@@ -115,6 +115,12 @@ NOW = Call("current", (Column(0, INT.type),), INT.type)
         ((INT, replace(TEXT, nullable=False)), (), [], ["'b' is NOT NULL, and rows that are there have no"]),
         ((INT, Field("b", INT.type)), (Default(1, NOW),), [], ["DEFAULT of column 'b' is of the moment"]),
         ((replace(INT, nullable=False),), (), [], ["'a' is never NULL now, and rows that are there may"]),
+        (
+            (replace(INT, nullable=False),),
+            (Default(0, Literal(1, INT.type)),),
+            [],
+            ["never NULL now, as it has a DEFAULT, and rows that are there may have none; leave it without"],
+        ),
         ((replace(INT, type=pa.int32()),), (), [], ["'a' was bigint and is int, which not every value is"]),
     ],
 )
@@ -129,6 +135,12 @@ def test_columns_that_are_new_or_other(
         assert message.startswith("table 't': ")
         assert part in message
     assert was == {}
+
+
+def test_a_column_of_a_new_primary_key_may_have_had_no_value() -> None:
+    made = replace(table("t", (replace(INT, nullable=False),)), primary_key=("a",))
+    (why,) = changed_columns(made, columns_of(made), columns_of(table("t", (INT,))))[2]
+    assert "as it is of the PRIMARY KEY, and rows that are there may have none; leave the key as it" in why
 
 
 def test_a_wider_column_has_its_old_values() -> None:

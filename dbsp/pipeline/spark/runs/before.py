@@ -6,7 +6,7 @@ does that the state began with, if it had as many streams as there are places.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
@@ -55,25 +55,26 @@ def refuse_other_sources(root: Place, program: Program, last: Commit | None, che
     )
 
 
-def refuse_other_paths(root: Place, tables: Sequence[Table], last: Commit | None, checkpoint: Path) -> None:
-    """Raises StateError where a table's files are read from a path under which those before aren't: of what
+def other_paths(tables: Sequence[Table | None], last: Commit | None, checkpoint: Path) -> Iterator[str]:
+    """Why it can't be run where a table's files are read from a path under which those before aren't: of what
     was moved there Spark knows nothing, and would read it once more.
 
-    tables: the query's, in its order. What counts is where the newest files are that were read. Of a path on
-    a store nothing is known.
+    tables: by their places in the checkpoint; None: of a place that nobody reads from any more. What counts
+    is where the newest files are that were read. Of a path on a store nothing is known.
     """
     if last is None or last.batch is None or places_of_batch(checkpoint, last.batch) is None:
         return
     for relation, table in enumerate(tables):
-        if table.is_file:
+        if table is not None and table.is_file:
             path = path_of(table)
             for file in map(local_path, _newest(checkpoint, relation, last.batch)):
                 if file is not None and path.startswith("/") and not _may_be_under(file, path):
-                    raise StateError(
-                        f"{root}: table '{table.name}' was read from '{file}', which isn't one of '{path}': "
+                    yield (
+                        f"table '{table.name}' was read from '{file}', which isn't one of '{path}': "
                         "files that were moved there would count once more; leave its path as it was, as by "
                         "a link, or a pattern that finds both, or give the table another name"
                     )
+                    break
 
 
 def _newest(checkpoint: Path, relation: int, batch: int) -> list[str]:

@@ -21,7 +21,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from dbsp.circuits.errors import Error, ProgramError
+from dbsp.circuits.errors import Error, ProgramError, StateError
 from dbsp.circuits.segments.chunk import Chunk
 from dbsp.circuits.steps.reads import read_columns
 from dbsp.pipeline.spark.bad_rows import staged
@@ -32,7 +32,7 @@ from dbsp.pipeline.spark.direct.reading import DirectReading, nothing
 from dbsp.pipeline.spark.direct.spans import planned_spans
 from dbsp.pipeline.spark.fed import Fed, spark_of
 from dbsp.pipeline.spark.planned import check_files, check_steps, files_before, located, planned_files
-from dbsp.pipeline.spark.runs.before import refuse_other_paths, refuse_other_sources
+from dbsp.pipeline.spark.runs.before import other_paths, refuse_other_sources
 from dbsp.pipeline.spark.runs.edited import Edited
 from dbsp.pipeline.spark.runs.feeding import feed
 from dbsp.pipeline.spark.runs.steps import LOOK_SECONDS, Steps
@@ -127,7 +127,8 @@ class Run:
         taken = [self.direct.take(relation, table) for relation, table in enumerate(self.tables)]
         by_feeds = all(taken) and self.direct.is_planned_here
         refuse_other_sources(store.root, self.pipeline.program, store.last, self.checkpoint.root)
-        refuse_other_paths(store.root, self.tables, store.last, self.checkpoint.root)
+        for why in other_paths(self.tables, store.last, self.checkpoint.root):
+            raise StateError(f"{store.root}: {why}")
         interrupted = self._fed(once, every) if by_feeds else self._streamed(once, every)
         if self._failure is not None:
             raise self._failure
