@@ -35,7 +35,15 @@ from dbsp.sql.text.statements.create_sql_function import CreateSqlFunction
 from dbsp.sql.text.statements.statements import statements
 from dbsp.state.records.identity import Identity
 from dbsp.state.store import Store
-from dbsp.views.outputs import check_state, contents_of, is_there, output_view, output_views, state_of
+from dbsp.views.outputs import (
+    check_state,
+    contents_of,
+    is_before,
+    is_there,
+    output_view,
+    output_views,
+    state_of,
+)
 from dbsp.views.view import Contents
 
 if TYPE_CHECKING:
@@ -165,17 +173,19 @@ def _views(
         if as_of is not None:
             step = step_of(store, as_of, program.timezone)
         steps.append(step)
-        state = state_of(program, store.commit_of(step) if step else None)
+        commit = store.commit_of(step) if step else None
+        state, before = state_of(program, commit), commit is not None and is_before(program, commit)
         if verify == "open":
             check_state(program, state, store.segments)
         for view in names:
             if is_there(program, state, view):
-                found.append((view, contents_of(program, state, view, store)))
+                found.append((view, contents_of(program, state, view, store, before=before)))
         for travel in asked:
             view, step = output_view(program, travel.view), step_of(store, travel.as_of, program.timezone)
             steps.append(step)
-            then = state_of(program, store.commit_of(step))
-            found.append((travel.name, contents_of(program, then, view, store)))
+            then = store.commit_of(step)
+            at, before = state_of(program, then), is_before(program, then)
+            found.append((travel.name, contents_of(program, at, view, store, before=before)))
         return found
 
     return beside_a_writer(directory, read, verify)

@@ -172,9 +172,12 @@ class Holdings:
 
 
 def changed_columns(
-    table: Table, new: Columns, old: Columns
+    table: Table, new: Columns, old: Columns, is_held: bool
 ) -> tuple[dict[str, str], dict[str, pa.Scalar], list[str]]:
-    """(was, constants, why not): what of a table's columns is another in the new program; see `Holdings`."""
+    """(was, constants, why not): what of a table's columns is another in the new program; see `Holdings`.
+
+    is_held: its rows are, so that they can be looked at (`rules`).
+    """
     was: dict[str, str] = {}
     constants: dict[str, pa.Scalar] = {}
     wrong: list[str] = []
@@ -185,11 +188,11 @@ def changed_columns(
         if name in new.computed:
             continue  # whatever was there
         if before is not None:
-            if before.nullable and not said.nullable:
+            if before.nullable and not said.nullable and not is_held:
                 why, cure = _never_null(table, name, defaults)
                 wrong.append(
-                    f"table '{table.name}': column '{name}' is never NULL now{why}, and rows that are there "
-                    f"may have none; {cure}"
+                    f"table '{table.name}': column '{name}' is never NULL now{why}, and nothing holds the "
+                    f"rows that were, which may have none; {cure}"
                 )
             elif before.type != said.type and not is_wider(before.type, said.type):
                 wrong.append(

@@ -2,6 +2,7 @@
 
     PRIMARY KEY    no two of them have the same key
     CHECK          none of them breaks it
+    NOT NULL       none of them is NULL where that is said, by itself, by a key, or by a DEFAULT
 
 So they are looked at once, as the table's trace is written anew. What nothing holds can't be looked at.
 """
@@ -10,7 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import pyarrow as pa
+
 from dbsp.circuits.circuit import Circuit
+from dbsp.circuits.expressions.nodes import Call, Column
 from dbsp.circuits.operators.inputs.checks import Checks
 from dbsp.circuits.operators.inputs.rules import Check
 from dbsp.circuits.operators.inputs.tables import NonNegative, OneOfEach, Upsert
@@ -30,7 +34,7 @@ def new_rules(
         assert isinstance(upsert, Upsert)
         found[node] = [OneOfEach(circuit.nodes[node].name, upsert.key)]
     for name, table in known.program.inputs.items():
-        kept = _kept(circuit, name)
+        kept = kept_by(circuit, name)
         checks = new_checks(table, new[name], old.get(name))
         if checks and kept is not None:
             found.setdefault(kept, []).append(Checks(name, checks))
@@ -42,10 +46,29 @@ def new_checks(table: Table, new: Columns, old: Columns | None) -> tuple[Check, 
     if old is None:
         return ()
     pairs = zip(table.checks, new.checks, strict=True)
-    return tuple(check for check, digest in pairs if digest not in old.checks)
+    checks = tuple(check for check, digest in pairs if digest not in old.checks)
+    return checks + tuple(_not_null(table, name) for name in never_null(new, old))
 
 
-def _kept(circuit: Circuit, table: str) -> int | None:
+def never_null(new: Columns, old: Columns) -> list[str]:
+    """The columns that a table goes on with, which may have been NULL in some rows and are in none now."""
+    return [
+        name
+        for name, said in new.fields.items()
+        if name not in new.computed
+        and not said.nullable
+        and (before := old.fields.get(name)) is not None
+        and before.nullable
+    ]
+
+
+def _not_null(table: Table, name: str) -> Check:
+    i = next(i for i, column in enumerate(table.schema) if column.name == name)
+    value = Call("is_not_null", (Column(i, table.schema[i].type),), pa.bool_(), nullable=False)
+    return Check(f"NOT NULL of column '{name}'", value)
+
+
+def kept_by(circuit: Circuit, table: str) -> int | None:
     """The node that keeps the table; None: none does."""
     for i, node in enumerate(circuit.nodes):
         if isinstance(node.operator, NonNegative) and node.operator.table == table:

@@ -21,7 +21,16 @@ from dbsp.history.asked import AsOf, step_of
 from dbsp.sql.plans.program import STEP, Program
 from dbsp.state.store import Store
 from dbsp.views.changes import ViewChanges
-from dbsp.views.outputs import changes_of, changes_schema, is_there, open_chunks, state_of, written_order
+from dbsp.views.outputs import (
+    as_before,
+    changes_of,
+    changes_schema,
+    is_before,
+    is_there,
+    open_chunks,
+    state_of,
+    written_order,
+)
 
 
 def interval(store: Store, since: AsOf, until: AsOf | None, timezone: str) -> tuple[int, int]:
@@ -39,12 +48,13 @@ def changes_between(program: Program, store: Store, view: str, since: int, until
     missing = _missing(store, since, until)
     if missing:
         parts = _difference(program, store, view, since, until, missing)
+        before = any(is_before(program, store.commit_of(step)) for step in (since, until) if step)
     else:
-        each = [
-            changes_of(program, store.commit_of(step), view, store) for step in range(since + 1, until + 1)
-        ]
-        parts = [part for changes in each for part in changes.parts]
-    return ViewChanges(view, changes_schema(program, view), parts, written_order(program.views[view]))
+        commits = [store.commit_of(step) for step in range(since + 1, until + 1)]
+        parts = [part for commit in commits for part in changes_of(program, commit, view, store).parts]
+        before = any(is_before(program, commit) for commit in commits)
+    schema = as_before(changes_schema(program, view), before)
+    return ViewChanges(view, schema, parts, written_order(program.views[view]))
 
 
 def changes_of_each(
@@ -66,7 +76,8 @@ def as_table(program: Program, view: str, changes: Iterator[tuple[int, ViewChang
         for number, table in ((number, each.to_arrow()) for number, each in changes)
     ]
     nothing = ViewChanges(view, changes_schema(program, view), []).to_arrow()
-    return pa.concat_tables([nothing.append_column(step, int64_array(np.zeros(0, np.int64))), *tables])
+    tables.insert(0, nothing.append_column(step, int64_array(np.zeros(0, np.int64))))
+    return pa.concat_tables(tables, promote_options="default")  # some columns may have been NULL before
 
 
 def _missing(store: Store, since: int, until: int) -> list[int]:

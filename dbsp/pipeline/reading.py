@@ -18,7 +18,7 @@ from dbsp.running.clock import moment as next_moment
 from dbsp.sql.plans.program import Table, View
 from dbsp.views.changes import ViewChanges
 from dbsp.views.live import Drawing, Live
-from dbsp.views.outputs import changes_of, contents_of, output_view, output_views, state_of
+from dbsp.views.outputs import changes_of, contents_of, is_before, output_view, output_views, state_of
 from dbsp.views.search import Indexes
 from dbsp.views.tables import kept_tables, table_contents
 from dbsp.views.traces import Traces
@@ -75,7 +75,7 @@ class Reading:
         """A view, or a table, as of a step; see `Pipeline.view`."""
         if as_of is not None:
             return self._as_of(name, as_of)
-        return self._last(lambda step, state: self._contents(name, step, state))
+        return self._last(partial(self._contents, name))
 
     def query(self, select: str, as_of: AsOf | None = None, timezone: str | None = None) -> Contents:
         """The rows of a query, as of one step; see `Pipeline.sql`."""
@@ -86,8 +86,8 @@ class Reading:
         select, asked = travels(select)
         names = named_in(select, self.readable)
 
-        def read(step: int, state: State) -> tuple[int, dict[str, Contents]]:
-            return step, {name: self._contents(name, step, state) for name in names}
+        def read(step: int, state: State, before: bool = False) -> tuple[int, dict[str, Contents]]:
+            return step, {name: self._contents(name, step, state, before) for name in names}
 
         step, views = self._last(read) if as_of is None else self._at(as_of, read)
         views |= {travel.name: self._as_of(travel.view, travel.as_of) for travel in asked}
@@ -140,14 +140,14 @@ class Reading:
         return self._kept(read)
 
     def _as_of(self, name: str, as_of: AsOf) -> Contents:
-        return self._at(as_of, lambda step, state: self._contents(name, step, state, past=True))
+        return self._at(as_of, partial(self._contents, name, past=True))
 
-    def _at(self, as_of: AsOf, read: Callable[[int, State], Read]) -> Read:
-        """Read the state of a kept step."""
+    def _at(self, as_of: AsOf, read: Callable[[int, State, bool], Read]) -> Read:
+        """Read the state of a kept step, and whether it is a program's before this one."""
 
         def found() -> Read:
-            step = step_of(self.store, as_of, self.program.timezone)
-            return read(step, state_of(self.program, self.store.commit_of(step)))
+            commit = self.store.commit_of(step_of(self.store, as_of, self.program.timezone))
+            return read(commit.step, state_of(self.program, commit), is_before(self.program, commit))
 
         return self._kept(found)
 
@@ -210,16 +210,20 @@ class Reading:
                 return table
         return self.program.views[output_view(self.program, name)]
 
-    def _contents(self, name: str, step: int, state: State, past: bool = False) -> Contents:
-        """past: it was asked for as of that step, so that no later one is shown in its place."""
+    def _contents(
+        self, name: str, step: int, state: State, before: bool = False, past: bool = False
+    ) -> Contents:
+        """before: of a program before this one. past: it was asked for as of that step, so that no later one
+        is shown in its place.
+        """
         relation = self._relation(name)
         known = self._spark, self.indexes, step
         if isinstance(relation, Table):
-            return table_contents(self.traces, state, relation, self.store, *known)
+            return table_contents(self.traces, state, relation, self.store, *known, before)
         view = relation.name
         explain = partial(self._why, view, step, state)
         follow = partial(_refuse_live, view, step) if past else partial(self._live, view)
-        return contents_of(self.program, state, view, self.store, *known, explain, follow)
+        return contents_of(self.program, state, view, self.store, *known, explain, follow, before)
 
     def _why(self, *asked: Any) -> Why:
         return self._asking.why(*asked)

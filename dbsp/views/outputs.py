@@ -71,10 +71,11 @@ def contents_of(
     step: int = 0,
     explain: Explain | None = None,
     follow: Follow | None = None,
+    before: bool = False,
 ) -> Contents:
     """What a view holds in some state, after `step`. indexes: of all its states; None: of this one.
 
-    explain, follow: see `Contents`.
+    explain, follow: see `Contents`. before: as of `as_before`.
     """
     if not is_there(program, state, view):
         raise StateError(f"view '{view}' is not there as of that step: the program was changed after it")
@@ -82,8 +83,18 @@ def contents_of(
     chunks = state.spines[kept].live
     parts = open_chunks(program.circuit, kept, chunks, store.segments)
     order, known = program.views[view].order, indexes or Indexes(program)
-    shown = arrow_schema(program.views[view])
+    shown = as_before(arrow_schema(program.views[view]), before)
     return Contents(view, shown, parts, spark, order, chunks, known, step, explain, follow)
+
+
+def as_before(schema: pa.Schema, before: bool) -> pa.Schema:
+    """The columns of rows; before: of a program before this one, in which any may have been NULL."""
+    return pa.schema([field.with_nullable(True) for field in schema]) if before else schema
+
+
+def is_before(program: Program, commit: Commit) -> bool:
+    """Whether a step was made by another program, maybe, that the state has been changed from."""
+    return commit.fingerprint != program.fingerprint
 
 
 def changes_of(
@@ -94,7 +105,7 @@ def changes_of(
     is_own: the store makes it, and so deletes its segments itself: they are read when they are asked for.
     """
     layout = program.circuit.names[program.circuit.output(view).changes]
-    of_program = commit.fingerprint == program.fingerprint
+    of_program = not is_before(program, commit)
     # a record of the program that lacks the view is from before it was there, and changes nothing in it
     is_known = of_program and (commit.format == NUMBERED or view not in commit.views)
     if not is_known and commit.views.get(view) != layout:
@@ -110,7 +121,8 @@ def changes_of(
 
     parts = store.segments.later(chunks, opened) if is_own else opened()
     order = written_order(program.views[view])
-    return ViewChanges(view, changes_schema(program, view), parts, order, commit.step)
+    schema = as_before(changes_schema(program, view), not of_program)
+    return ViewChanges(view, schema, parts, order, commit.step)
 
 
 def written_order(view: View) -> tuple[SortOrder, ...]:
@@ -133,7 +145,7 @@ def state_of(program: Program, commit: Commit | None) -> State:
     if commit is None:
         return State.empty(program.circuit)
     state = State.from_json(program.circuit, _known_traces(program, commit))
-    if BAD_ROWS in program.views and commit.fingerprint == program.fingerprint:
+    if BAD_ROWS in program.views and not is_before(program, commit):
         log = program.circuit.output(BAD_ROWS).kept
         return replace(state, spines={log: Spine(), **state.spines})  # as in `Manifest.begun`
     return state
@@ -143,7 +155,7 @@ def _known_traces(program: Program, commit: Commit) -> Mapping[str, Any]:
     """A record's traces by name. Of a program before this one, numbers of nodes say nothing."""
     if commit.format > NUMBERED:
         return commit.state
-    if commit.fingerprint != program.fingerprint:
+    if is_before(program, commit):
         return {**commit.state, "spines": {}, "pieces": []}
     from dbsp.sql.lowering.program import lower  # noqa: PLC0415 - what opens a state has its circuit
 

@@ -10,6 +10,7 @@ from dbsp.circuits.traces.zset import ZSet
 from dbsp.rows.incoming import arrow_schema
 from dbsp.sql.plans.program import Table
 from dbsp.state.store import Store
+from dbsp.views.outputs import as_before
 from dbsp.views.search import Indexes
 from dbsp.views.stored_rows import stored_rows
 from dbsp.views.traces import Traces
@@ -47,9 +48,13 @@ def table_contents(
     spark: SparkSession | None = None,
     indexes: Indexes | None = None,
     step: int = 0,
+    before: bool = False,
 ) -> Contents:
-    """What a table holds in some state, after `step`. Raises StateError where nothing keeps that."""
-    schema = arrow_schema(table)
+    """What a table holds in some state, after `step`. Raises StateError where nothing keeps that.
+
+    before: as of `as_before`.
+    """
+    schema = as_before(arrow_schema(table), before)
 
     def read(trace: int, at: list[int]) -> list[ZSet]:
         chunks = state.spines[trace].live

@@ -10,6 +10,7 @@ import pytest
 import dbsp
 from dbsp.circuits.operators.inputs.checks import Checks
 from dbsp.circuits.operators.inputs.tables import OneOfEach, Upsert
+from dbsp.commands.query import query_state
 from dbsp.evolution.change import Change
 from dbsp.sql.compiler.load import compile_program
 from dbsp.state.store import Store
@@ -51,6 +52,91 @@ def test_a_key_and_a_condition(spark: Any, state: Path) -> None:
     ((node, operators),) = found.checked.items()
     assert [type(one) for one in operators] == [OneOfEach, Checks]
     assert isinstance(found.circuit.nodes[node].operator, Upsert)
+
+
+PLAIN, NOT_NULL, KEY, DEFAULT = (
+    "id INT{}",
+    "id INT NOT NULL{}",
+    "id INT{}, PRIMARY KEY (id)",
+    "id INT DEFAULT 5{}",
+)
+OVER = """
+CREATE TABLE t ({});
+CREATE TABLE u (id INT, y INT);
+CREATE VIEW kept AS SELECT x, id FROM t;
+CREATE VIEW counted AS SELECT x, count(id) AS n, max(id + x) AS m FROM t GROUP BY x;
+CREATE VIEW met AS SELECT t.id, u.y FROM t LEFT JOIN u ON t.id = u.id;
+CREATE VIEW ranked AS SELECT id, row_number() OVER (PARTITION BY x ORDER BY id) AS r FROM t;
+CREATE VIEW there AS SELECT DISTINCT id FROM t WHERE id NOT IN (SELECT id FROM u WHERE id IS NOT NULL);
+"""
+
+
+def over(columns: str) -> str:
+    return OVER.format(columns.format(", x INT"))
+
+
+def opened(spark: Any, columns: str, state: Path | None = None) -> dbsp.Pipeline:
+    kept = {} if state is None else {"state": state, "evolve": True}
+    return dbsp.Pipeline(sql=over(columns), spark=spark, runner="inline", **kept)
+
+
+def fed(p: dbsp.Pipeline, numbers: range) -> dbsp.Pipeline:
+    p.insert("t", [(n, n % 3) for n in numbers])
+    p.insert("u", [(n, n) for n in numbers if n % 2])
+    p.step()
+    return p
+
+
+@pytest.fixture
+def with_null(spark: Any, tmp_path: Path) -> Path:
+    """Of a state that had a row without an id in its first step."""
+    with opened(spark, PLAIN, tmp_path) as p:
+        p.insert("t", [(None, 1)])
+        fed(p, range(1, 9))
+        p.delete("t", [(None, 1)])
+        p.step()
+    return tmp_path
+
+
+@pytest.mark.parametrize("columns", [NOT_NULL, KEY, DEFAULT])
+def test_a_column_is_never_null_from_a_step_on(spark: Any, with_null: Path, columns: str) -> None:
+    with opened(spark, columns, with_null) as p, opened(spark, columns) as anew:
+        fed(anew, range(1, 9))
+        for numbers in (range(20, 23), range(23, 24)):
+            for view in p.views:
+                assert sorted(p[view].rows(), key=str) == sorted(anew[view].rows(), key=str), view
+            fed(p, numbers)
+            fed(anew, numbers)
+
+
+@pytest.mark.parametrize("columns", [NOT_NULL, KEY, DEFAULT])
+def test_a_row_without_a_value_is_named(spark: Any, tmp_path: Path, columns: str) -> None:
+    with opened(spark, PLAIN, tmp_path) as p:
+        p.insert("t", [(None, 1), (1, 1)])
+        p.step()
+    plan = dbsp.plan(compile_program(over(columns), session=spark), tmp_path)
+    assert "NOT NULL of column 'id', by which its rows are looked at" in str(plan)
+    why = "table 't': NOT NULL of column 'id' isn't met: id=NULL; take such rows back first"
+    with pytest.raises(dbsp.StateError, match=why):
+        opened(spark, columns, tmp_path)
+    with opened(spark, PLAIN, tmp_path) as p:
+        assert len(p["kept"].rows()) == 2
+
+
+def test_what_was_null_before_is_null_in_what_is_asked_of_then(spark: Any, with_null: Path) -> None:
+    with opened(spark, NOT_NULL, with_null) as p:
+        select = "SELECT count(*) AS n, count(id) AS known FROM kept WHERE id IS NULL"
+        assert p.sql(select, as_of=1).rows() == [{"n": 1, "known": 0}]
+        assert p.sql(select).rows() == [{"n": 0, "known": 0}]
+        then = "SELECT count(*) AS n FROM kept FOR SYSTEM_TIME AS OF 1 WHERE id IS NULL"
+        assert p.sql(then).rows() == [{"n": 1}]
+        assert [p.view("kept", as_of=step).schema.field("id").nullable for step in (1, 3)] == [True, False]
+        each = p.changes("kept", since=1, each=True)
+        assert each.schema.field("id").nullable
+        assert {"x": 1, "id": None, "__weight": -1, "__step": 2} in each.to_pylist()
+        assert p.changes("kept", since=1).to_pylist() == [{"x": 1, "id": None, "__weight": -1}]
+    lines = query_state(str(with_null), "SELECT count(*) AS n FROM kept WHERE id IS NULL", 1, "json")
+    assert list(lines) == ['{"n": 1}']
 
 
 @pytest.mark.parametrize(
