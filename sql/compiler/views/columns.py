@@ -28,12 +28,15 @@ def check_named(scope: Scope, query: Slice, names: Sequence[str]) -> None:
 
 def check_columns(scope: Scope, view: View, statement: CreateView) -> None:
     """Raises ProgramError. Declared types are those of the query: a view converts nothing."""
-    seen: set[str] = set()
+    seen: dict[str, str] = {}
     for column in view.schema:
-        if column.name.lower() in seen:
-            message = f"view '{view.name}' has two columns '{column.name}'; rename one with AS"
+        before = seen.get(column.name.lower())
+        if before is not None:
+            other = f"columns '{before}' and '{column.name}', which differ in case alone"
+            has = f"two columns '{before}'" if before == column.name else other
+            message = f"view '{view.name}' has {has}; rename one with AS"
             raise scope.source.error(statement.query.start, message)
-        seen.add(column.name.lower())
+        seen[column.name.lower()] = column.name
         if column.type == pa.null():
             message = f"column '{column.name}' of view '{view.name}' is always NULL of no type; CAST it"
             raise scope.source.error(statement.query.start, message)

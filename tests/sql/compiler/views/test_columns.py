@@ -17,7 +17,10 @@ CALLED = "CREATE FUNCTION twice (n INT) RETURNS INT LANGUAGE PYTHON AS $$ return
 @pytest.mark.parametrize(
     ("query", "error"),
     [
-        ("SELECT a, A FROM t", "1: view 'v' has two columns 'A'; rename one with AS"),
+        (
+            "SELECT a, A FROM t",
+            "1: view 'v' has columns 'a' and 'A', which differ in case alone; rename one with AS",
+        ),
         ("SELECT NULL AS x", "1: column 'x' of view 'v' is always NULL of no type; CAST it"),
     ],
 )
@@ -31,7 +34,7 @@ def test_columns(query: str, error: str) -> None:
     [
         (
             "CREATE VIEW v (x, X) AS SELECT a, b FROM t;",
-            "2:25: view 'v' has two columns 'X'; rename one with AS",
+            "2:25: view 'v' has columns 'x' and 'X', which differ in case alone; rename one with AS",
         ),
         (
             "CREATE VIEW v (a BIGINT) AS SELECT a FROM t;",
