@@ -16,7 +16,7 @@ from dbsp.circuits.traces.spine import Spine
 from dbsp.evolution.fill import Fill, Filling
 from dbsp.evolution.given import Given, Holdings, Kept, changed_columns, computed_columns
 from dbsp.evolution.known import Known, known_before
-from dbsp.evolution.rules import kept_by, new_rules
+from dbsp.evolution.rules import new_rules
 from dbsp.evolution.sources import reading_of
 from dbsp.sql.plans.program import Program
 from dbsp.state.records.commits import Commit
@@ -137,8 +137,7 @@ class Comparison:
         wrong: list[str] = []
         for name, table in self.program.inputs.items():
             if name in self.old.tables:
-                is_held = kept_by(self.circuit, name) is not None
-                found = changed_columns(table, self.new.tables[name], self.old.tables[name], is_held)
+                found = changed_columns(table, self.new.tables[name], self.old.tables[name])
                 was |= found[0]
                 constants |= found[1]
                 wrong += found[2]

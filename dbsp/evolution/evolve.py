@@ -35,7 +35,11 @@ def plan_of(program: Program, state: str | Path, from_source: bool = False) -> P
 
     from_source: where sources are read again, if need be.
     """
-    store, before = Store.read(state)
+    return planned(program, *Store.read(state), from_source)
+
+
+def planned(program: Program, store: Store, before: Identity, from_source: bool = False) -> Plan:
+    """The same of a state that was read."""
     if store.last is None:
         return Plan(0, is_same=True)
     return change_of(program, before, store, from_source).plan

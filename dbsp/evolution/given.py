@@ -172,12 +172,9 @@ class Holdings:
 
 
 def changed_columns(
-    table: Table, new: Columns, old: Columns, is_held: bool
+    table: Table, new: Columns, old: Columns
 ) -> tuple[dict[str, str], dict[str, pa.Scalar], list[str]]:
-    """(was, constants, why not): what of a table's columns is another in the new program; see `Holdings`.
-
-    is_held: its rows are, so that they can be looked at (`rules`).
-    """
+    """(was, constants, why not): what of a table's columns is another in the new program; see `Holdings`."""
     was: dict[str, str] = {}
     constants: dict[str, pa.Scalar] = {}
     wrong: list[str] = []
@@ -188,13 +185,7 @@ def changed_columns(
         if name in new.computed:
             continue  # whatever was there
         if before is not None:
-            if before.nullable and not said.nullable and not is_held:
-                why, cure = _never_null(table, name, defaults)
-                wrong.append(
-                    f"table '{table.name}': column '{name}' is never NULL now{why}, and nothing holds the "
-                    f"rows that were, which may have none; {cure}"
-                )
-            elif before.type != said.type and not is_wider(before.type, said.type):
+            if before.type != said.type and not is_wider(before.type, said.type):
                 wrong.append(
                     f"table '{table.name}': column '{name}' was {ddl(before.type)} and is "
                     f"{ddl(said.type)}, which not every value is; add a column of another name"
@@ -218,15 +209,6 @@ def changed_columns(
         else:
             constants[column] = pa.scalar(None, said.type)
     return was, constants, wrong
-
-
-def _never_null(table: Table, name: str, defaults: Collection[str]) -> tuple[str, str]:
-    """(why a column is so that wasn't, what to do instead)"""
-    if name in table.primary_key:
-        return ", as it is of the PRIMARY KEY", "leave the key as it was, or take a new state directory"
-    if name in defaults:
-        return ", as it has a DEFAULT", "leave it without, or give the DEFAULT to a column of another name"
-    return "", "leave it nullable"
 
 
 def is_wider(old: pa.DataType, new: pa.DataType) -> bool:

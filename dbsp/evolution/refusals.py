@@ -10,6 +10,7 @@ from dbsp.circuits.operators.inputs.arrival_times import ArrivalTime
 from dbsp.circuits.operators.inputs.arrivals import Arrival
 from dbsp.evolution.comparison import Comparison
 from dbsp.evolution.known import is_late_otherwise
+from dbsp.evolution.rules import kept_by, never_null
 from dbsp.evolution.sources import was_read
 from dbsp.state.records.identity import FORMAT
 from dbsp.state.records.reading import streams_of
@@ -17,6 +18,7 @@ from dbsp.state.records.reading import streams_of
 
 def refusals_of(compared: Comparison) -> Iterator[str]:
     yield from compared.columns[2]
+    yield from _unseen(compared)
     yield from _other_tables(compared)
     yield from _other_sources(compared)
     yield from _other_sinks(compared)
@@ -37,6 +39,19 @@ def _whose(compared: Comparison, node: int) -> str:
     if views:
         return named_views(views)
     return "; ".join(f"table '{name}'" for name, i in circuit.sources.items() if node in circuit.reached(i))
+
+
+def _unseen(compared: Comparison) -> Iterator[str]:
+    """Rows that may be NULL where none is now, and that nothing holds to be looked at."""
+    for name, table in compared.new.tables.items():
+        before = compared.old.tables.get(name)
+        if before is not None and kept_by(compared.circuit, name) is None:
+            for column in never_null(table, before):
+                yield (
+                    f"table '{name}': column '{column}' is never NULL now, and nothing holds the rows that "
+                    "were, which may have none; leave it nullable and without a DEFAULT, or take a new state "
+                    "directory"
+                )
 
 
 def _other_tables(compared: Comparison) -> Iterator[str]:

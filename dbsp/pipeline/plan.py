@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from dbsp.evolution.evolve import plan_of
+from dbsp.evolution.evolve import planned
 from dbsp.evolution.plan import Plan
 from dbsp.pipeline.arguments import FROM_SOURCE, check_backfill
 from dbsp.pipeline.udf import Function
@@ -39,10 +39,11 @@ def plan(
     if not isinstance(program, Program):
         declared = [function.declared for function in functions]
         program = load_program(Path(program), define=define, functions=declared)
-    found = plan_of(program, state, backfill == FROM_SOURCE)
+    store, before = Store.read(state)
+    found = planned(program, store, before, backfill == FROM_SOURCE)
     if not any(table.is_file for table in program.tables.values()):
         return found
     from dbsp.pipeline.spark.runs.elsewhere import elsewhere  # noqa: PLC0415  which knows how Spark has files
 
-    refused = (*found.refused, *elsewhere(program, *Store.read(state)))
+    refused = (*found.refused, *elsewhere(program, store, before))
     return replace(found, refused=refused, is_same=found.is_same and not refused)

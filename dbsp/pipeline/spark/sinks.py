@@ -163,13 +163,11 @@ class Files(Appended):
         self.outlet.seen()
 
     def _refuse_another(self) -> None:
-        """A directory that hasn't what was written to the one before: a reader would miss it."""
-        target, path, before = self.table, path_of(self.table), self.outlet.before
-        if before.directory in (None, path):
-            return
-        given = self.outlet.given(before.step + 1)
-        if given and given not in self._steps_in(path):
-            raise StateError(f"{target.location}: {left_behind(target, given, path, before.directory)}")
+        """A directory that hasn't what was written to the one before."""
+        target, path, outlet = self.table, path_of(self.table), self.outlet
+        why = left_behind(target, path, outlet.before, outlet.given, lambda: self._steps_in(path))
+        if why is not None:
+            raise StateError(f"{target.location}: {why}")
 
     def _steps_in(self, path: str) -> Iterator[int]:
         """The steps that have a directory there."""

@@ -114,13 +114,6 @@ NOW = Call("current", (Column(0, INT.type),), INT.type)
         ((INT, TEXT), (Default(1, Literal("x", pa.string())),), ["x"], []),
         ((INT, replace(TEXT, nullable=False)), (), [], ["'b' is NOT NULL, and rows that are there have no"]),
         ((INT, Field("b", INT.type)), (Default(1, NOW),), [], ["DEFAULT of column 'b' is of the moment"]),
-        ((replace(INT, nullable=False),), (), [], ["'a' is never NULL now, and nothing holds the rows"]),
-        (
-            (replace(INT, nullable=False),),
-            (Default(0, Literal(1, INT.type)),),
-            [],
-            ["now, as it has a DEFAULT, and nothing holds the rows that were, which may have none; leave it"],
-        ),
         ((replace(INT, type=pa.int32()),), (), [], ["'a' was bigint and is int, which not every value is"]),
     ],
 )
@@ -128,7 +121,7 @@ def test_columns_that_are_new_or_other(
     new: tuple[Field, ...], defaults: tuple[Default, ...], constants: list[Any], wrong: list[str]
 ) -> None:
     old, made = table("t", (INT,)), replace(table("t", new), defaults=defaults)
-    was, given_, said = changed_columns(made, columns_of(made), columns_of(old), is_held=False)
+    was, given_, said = changed_columns(made, columns_of(made), columns_of(old))
     assert [value.as_py() for value in given_.values()] == constants
     assert len(said) == len(wrong)
     for message, part in zip(said, wrong, strict=True):
@@ -137,19 +130,10 @@ def test_columns_that_are_new_or_other(
     assert was == {}
 
 
-def test_a_column_of_a_new_primary_key_may_have_had_no_value() -> None:
-    made = replace(table("t", (replace(INT, nullable=False),)), primary_key=("a",))
-    (why,) = changed_columns(made, columns_of(made), columns_of(table("t", (INT,))), False)[2]
-    assert (
-        "as it is of the PRIMARY KEY, and nothing holds the rows that were, which may have none; leave the"
-        in why
-    )
-
-
 def test_a_wider_column_has_its_old_values() -> None:
     old = table("t", (replace(INT, type=pa.int32()),))
     was, constants, wrong = changed_columns(
-        table("t", (INT,)), columns_of(table("t", (INT,))), columns_of(old), is_held=False
+        table("t", (INT,)), columns_of(table("t", (INT,))), columns_of(old)
     )
     assert (len(was), constants, wrong) == (1, {}, [])
     assert {*was.values()} == {columns_of(old).column("t", "a")}

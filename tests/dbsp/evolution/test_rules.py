@@ -123,6 +123,21 @@ def test_a_row_without_a_value_is_named(spark: Any, tmp_path: Path, columns: str
         assert len(p["kept"].rows()) == 2
 
 
+@pytest.mark.parametrize("columns", [NOT_NULL, DEFAULT])
+def test_rows_that_nothing_holds_may_have_no_value(spark: Any, tmp_path: Path, columns: str) -> None:
+    text = "CREATE TABLE t ({}) WITH (append_only = true); CREATE VIEW n AS SELECT count(*) AS n FROM t;"
+    with dbsp.Pipeline(
+        sql=text.format(PLAIN.format(", x INT")), spark=spark, state=tmp_path, runner="inline"
+    ) as p:
+        p.insert("t", [(None, 1)])
+        p.step()
+    changed = compile_program(text.format(columns.format(", x INT")), session=spark)
+    (why,) = dbsp.plan(changed, tmp_path).refused
+    assert (
+        "'id' is never NULL now, and nothing holds the rows that were, which may have none; leave it" in why
+    )
+
+
 def test_what_was_null_before_is_null_in_what_is_asked_of_then(spark: Any, with_null: Path) -> None:
     with opened(spark, NOT_NULL, with_null) as p:
         select = "SELECT count(*) AS n, count(id) AS known FROM kept WHERE id IS NULL"

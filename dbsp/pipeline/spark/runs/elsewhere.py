@@ -6,6 +6,7 @@ A path is no part of a program's fingerprint, nor of what a state holds. So a pl
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from dbsp.evolution.sources import reading_of
@@ -33,14 +34,14 @@ def elsewhere(program: Program, store: Store, before: Identity) -> Iterator[str]
     delivered = read_delivered(store.root)
     for name in dict.fromkeys(insert.target for insert in program.inserts):
         table, known = program.tables[name], delivered.get(name)
-        if known is None or known.directory is None or not table.is_file:
-            continue
-        path = path_of(table)
-        given = given_before(store, program, name, known.step + 1, delivered)
-        if (
-            path != known.directory
-            and path.startswith("/")
-            and given
-            and not Path(path, f"{STEP}={given}").is_dir()
-        ):
-            yield left_behind(table, given, path, known.directory)
+        if known is not None and table.is_file and (path := path_of(table)).startswith("/"):
+            given = partial(given_before, store, program, name, delivered=delivered)
+            why = left_behind(table, path, known, given, partial(_steps_in, path))
+            if why is not None:
+                yield why
+
+
+def _steps_in(path: str) -> list[int]:
+    """The steps that have a directory there."""
+    names = (directory.name.partition("=") for directory in Path(path).glob(f"{STEP}=*"))
+    return [int(step) for _, _, step in names if step.isdigit()]
