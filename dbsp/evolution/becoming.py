@@ -7,7 +7,7 @@ ends the attempt leaves one or the other.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -48,8 +48,11 @@ class Becoming:
         commit: Commit | None = None
         try:
             commit = self._commit(fill)
-            self._begin_sinks()
+            # one of which nothing is noted gets all steps that are kept
+            self._begin_sinks(self.change.beginning - self.change.anew.keys())
             self.store.commit(commit, self.change.after)
+            # until then it was the old program's, whose path it had
+            self._begin_sinks(self.change.anew.keys())
         finally:
             if commit is None or not self.store.settle(commit):
                 self.store.discard_attempt(self.made.name)
@@ -77,7 +80,9 @@ class Becoming:
             elif output.view in change.changed:
                 changes[output.view] = whole
             for sink in change.new.sinks:
-                if sink.view == output.view and output.view in change.old.views and self._begins(sink.target):
+                if sink.view != output.view or output.view not in change.old.views:
+                    continue
+                if sink.target in change.beginning:
                     initial.setdefault(sink.target, {})[sink.view] = [chunk.to_json() for chunk in whole]
         segments = {chunk.segment for chunks in changes.values() for chunk in chunks}
         reading = change.reading.goes_on(change.program, last.batch is not None)
@@ -129,7 +134,8 @@ class Becoming:
         """What is added to a view, and taken from it. Raises StateError where a sink takes nothing back."""
         node = fill.differences[view]
         chunks = self.made.state.spines[node].live
-        appended = [i.target for i in self.change.program.inserts if (i.view, i.shape) == (view, "append")]
+        inserts = [i for i in self.change.program.inserts if i.target not in self.change.beginning]
+        appended = [i.target for i in inserts if (i.view, i.shape) == (view, "append")]
         if appended and self._retracts(fill.circuit, node, chunks):
             raise StateError(
                 f"{self.store.root}: the program can't be changed: view '{view}' loses rows by it, and sink "
@@ -143,12 +149,8 @@ class Becoming:
 
     # -- sinks --------------------------------------------------------------------------------------
 
-    def _begins(self, target: str) -> bool:
-        return target not in self.change.old.targets
-
-    def _begin_sinks(self) -> None:
-        """New ones begin with this step."""
-        begun = {sink.target for sink in self.change.new.sinks if self._begins(sink.target)}
+    def _begin_sinks(self, begun: Set[str]) -> None:
+        """They begin with this step."""
         if begun:
             delivered = read_delivered(self.store.root)
             delivered |= dict.fromkeys(sorted(begun), Delivery(self.step - 1, began=self.step - 1))

@@ -30,7 +30,7 @@ class Comparison:
     """program: the new one. before: the one whose state it is, as of the commit `last`.
 
     delivered: per sink the last step that it has. from_source: sources may be read again, for rows that
-    nothing holds.
+    nothing holds. anew: the paths of sinks that are written elsewhere from now on.
     """
 
     program: Program
@@ -38,6 +38,7 @@ class Comparison:
     last: Commit
     delivered: Mapping[str, int] = field(default_factory=dict)
     from_source: bool = False
+    anew: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def after(self) -> Identity:
@@ -69,7 +70,7 @@ class Comparison:
 
     @cached_property
     def is_same(self) -> bool:
-        if self.last.fingerprint != self.program.fingerprint:
+        if self.last.fingerprint != self.program.fingerprint or self.anew:
             return False
         if self.last.format == NUMBERED:
             return True
@@ -109,6 +110,11 @@ class Comparison:
     def missing(self) -> list[int]:
         """The nodes of the new circuit whose trace or log is not there."""
         return [node for node, name in self.circuit.names.items() if name not in self.kept]
+
+    @cached_property
+    def beginning(self) -> frozenset[str]:
+        """The sinks that get what their view holds."""
+        return frozenset(self.new.targets - self.old.targets | self.anew.keys())
 
     @cached_property
     def changed(self) -> dict[str, Shown]:

@@ -24,6 +24,7 @@ from dbsp.state.records.delivered import read_delivered
 from dbsp.state.records.identity import Identity, OtherProgram
 from dbsp.state.records.places import place_of
 from dbsp.state.store import Store
+from dbsp.targets.directories import begun_anew
 
 # (state, circuit that reads them, tables, streams in the order of their places) → all rows that were read of
 # the tables' sources as of the state's last step, in segments of their own
@@ -146,4 +147,4 @@ def change_of(program: Program, before: Identity, store: Store, from_source: boo
     """Of a state's last step into the program's."""
     assert store.last is not None
     delivered = {target: each.step for target, each in read_delivered(store.root).items()}
-    return Change(program, before, store.last, delivered, from_source)
+    return Change(program, before, store.last, delivered, from_source, begun_anew(program, store))

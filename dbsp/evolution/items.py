@@ -95,11 +95,13 @@ def _why(compared: Comparison, view: str, shown: Shown) -> str:
 
 
 def _sinks(compared: Comparison) -> Iterator[Item]:
-    before = {sink.target for sink in compared.old.sinks}
-    for target in dict.fromkeys(sink.target for sink in compared.new.sinks):
-        if target in before:
-            yield Item("sink", target, KEPT)
+    now = dict.fromkeys(sink.target for sink in compared.new.sinks)
+    for target in now:
+        if target in compared.beginning:
+            path = compared.anew.get(target)
+            elsewhere = "" if path is None else f"is written to {path} from now on, "
+            yield Item("sink", target, NEW, f"{elsewhere}gets what its view holds, and then every change")
         else:
-            yield Item("sink", target, NEW, "gets what its view holds, and then every change")
-    for target in sorted(before - {sink.target for sink in compared.new.sinks}):
+            yield Item("sink", target, KEPT)
+    for target in sorted(compared.old.targets - now.keys()):
         yield Item("sink", target, DROPPED)

@@ -14,6 +14,7 @@ from dbsp.evolution.rules import kept_by, never_null
 from dbsp.evolution.sources import was_read
 from dbsp.state.records.identity import FORMAT
 from dbsp.state.records.reading import streams_of
+from dbsp.targets.directories import began_after, local_target, steps_in, strangers
 
 
 def refusals_of(compared: Comparison) -> Iterator[str]:
@@ -101,9 +102,12 @@ def _other_emission(compared: Comparison) -> Iterator[str]:
 def _other_sinks(compared: Comparison) -> Iterator[str]:
     """A target that goes on must go on with the rows of what it has."""
     for target in dict.fromkeys(sink.target for sink in compared.new.sinks):
-        before = {sink.view: sink for sink in compared.old.sinks if sink.target == target}
-        if not before:
+        if target in compared.beginning:
+            path = local_target(compared.program.tables[target])
+            if path is not None and (there := steps_in(path)):
+                yield f"sink '{target}': {strangers(there, path, began_after(compared.last.step))}"
             continue
+        before = {sink.view: sink for sink in compared.old.sinks if sink.target == target}
         cure = "insert into another table, with another path"
         now = [sink for sink in compared.new.sinks if sink.target == target]
         is_behind = compared.delivered.get(target, 0) < compared.last.step

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dbsp.circuits.errors import ProgramError, StateError
-from dbsp.sql.plans.program import DELETED, STEP, Program, Table
+from dbsp.sql.plans.program import DELETED, Program, Table
 from dbsp.state.records.delivered import Delivery
 from dbsp.state.store import Store
 from dbsp.targets.reading import Reading, reading_of
@@ -110,28 +110,6 @@ def given_before(
             if any(store.commit_of(before).changes_for(target).get(view) for view in views):
                 return before
     return 0
-
-
-def left_behind(
-    table: Table,
-    path: str,
-    before: Delivery,
-    given: Callable[[int], int],
-    steps: Callable[[], Iterable[int]],
-) -> str | None:
-    """Why a table of files can't go on at a path, whose reader would miss what is at the one before.
-
-    given: as of `Outlet`. steps: those that are at the path. None: it can.
-    """
-    if before.directory in (None, path):
-        return None
-    step = given(before.step + 1)
-    if not step or step in {*steps()}:
-        return None
-    return (
-        f"table '{table.name}': {STEP}={step} is not in {path}: it was written to {before.directory}; move "
-        f"what is there to this path, or give the one before; or {BEGIN_ANEW}"
-    )
 
 
 def held(records: pa.RecordBatch) -> pa.RecordBatch:

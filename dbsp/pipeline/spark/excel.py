@@ -29,12 +29,12 @@ from pyspark.sql.functions import coalesce, col, concat, lit, struct, to_json, w
 
 from dbsp.circuits.errors import Error, ProgramError
 from dbsp.pipeline.spark.bad_rows import PLACE, marks
-from dbsp.pipeline.spark.sources import path_of
 from dbsp.rows.binary import CORRUPT, WHY
 from dbsp.rows.excel_errors import error_values
 from dbsp.running.spark.intervals import quoted
 from dbsp.sql.plans.program import EXCEL, Table
 from dbsp.sql.plans.types import ddl
+from dbsp.targets.directories import path_of
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType

@@ -25,14 +25,16 @@ from dbsp.pipeline.spark.messages.encoding import check_encoding, encoded
 from dbsp.pipeline.spark.messages.options import kafka_options, written_options
 from dbsp.pipeline.spark.messages.produced import Produced, producing_of
 from dbsp.pipeline.spark.messages.transactions import Transactions
-from dbsp.pipeline.spark.sources import check_scheme, path_of
+from dbsp.pipeline.spark.sources import check_scheme
 from dbsp.running.spark.intervals import columns_ddl, with_intervals
 from dbsp.running.spark.messages import first_line, own_error
 from dbsp.running.spark.session import share_packages
 from dbsp.sql.plans.program import OP, STEP, Insert, Table
 from dbsp.sql.plans.schemas import Field
 from dbsp.state.records.commits import sync
-from dbsp.targets.outlet import Outlet, left_behind
+from dbsp.state.records.places import scheme_of
+from dbsp.targets.directories import BEGIN_HERE, began_after, cut_off, path_of, strangers
+from dbsp.targets.outlet import BEGIN_ANEW, Outlet
 from dbsp.targets.reading import reading_of
 from dbsp.targets.target import Change, Target
 
@@ -149,25 +151,32 @@ class Files(Appended):
 
     def _refuse_strangers(self) -> None:
         """Steps that this state hasn't made are another one's: a reader would take both for one changelog."""
-        target = self.table
-        path, last = path_of(target), self.outlet.latest()
-        found = sorted(step for step in self._steps_in(path) if step > last)
-        if found:
-            first, newest = (f"{STEP}={step}" for step in (found[0], found[-1]))
-            which = f"{first} is" if len(found) == 1 else f"{first} to {newest} are"
-            raise StateError(
-                f"{target.location}: table '{target.name}': {which} in {path} already, and the last step of "
-                f"the state {self.pipeline.store.root} is {last}: it was written by another state directory, "
-                "or before this one went back; delete what is there, or give another path"
+        path, last, began = path_of(self.table), self.outlet.latest(), self.outlet.before.began
+        steps = {*self._steps_in(path)}
+        later, earlier = {n for n in steps if n > last}, {n for n in steps if n <= began}
+        if later:
+            raise self._refused(
+                strangers(
+                    later,
+                    path,
+                    f"the last step of the state {self.pipeline.store.root} is {last}: it was written by "
+                    "another state directory, or before this one went back",
+                )
             )
+        if earlier:
+            raise self._refused(strangers(earlier, path, began_after(began)))
         self.outlet.seen()
 
     def _refuse_another(self) -> None:
         """A directory that hasn't what was written to the one before."""
-        target, path, outlet = self.table, path_of(self.table), self.outlet
-        why = left_behind(target, path, outlet.before, outlet.given, lambda: self._steps_in(path))
+        path, before, store = path_of(self.table), self.outlet.before, self.pipeline.store
+        why = cut_off(store, self.table.name, path, before, self.outlet.given, self._steps_in)
         if why is not None:
-            raise StateError(f"{target.location}: {why}")
+            is_local = scheme_of(path) is None and scheme_of(before.directory or "") is None
+            raise self._refused(f"{why}; or {BEGIN_HERE if is_local else BEGIN_ANEW}")
+
+    def _refused(self, why: str) -> StateError:
+        return StateError(f"{self.table.location}: table '{self.table.name}': {why}")
 
     def _steps_in(self, path: str) -> Iterator[int]:
         """The steps that have a directory there."""

@@ -24,11 +24,12 @@ from dbsp.pipeline.spark.bad_rows import MARKS, keeping_of, opened
 from dbsp.pipeline.spark.excel import read_sheet
 from dbsp.pipeline.spark.fed import Fed
 from dbsp.pipeline.spark.iceberg import Look, is_of_catalog, look_at
-from dbsp.pipeline.spark.sources import apart_of, check_scheme, named, path_of
+from dbsp.pipeline.spark.sources import apart_of, check_scheme, named
 from dbsp.pipeline.spark.staging import stage, stage_apart
 from dbsp.running.queue import weighted
 from dbsp.running.spark.messages import SparkFailure, first_line
 from dbsp.sql.plans.program import EXCEL, HIVE, Program, Table
+from dbsp.targets.directories import path_of
 
 
 def snapshot_tables(program: Program) -> list[Table]:

@@ -12,7 +12,7 @@ from typing import TypeVar
 from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamReader
 
-from dbsp.circuits.errors import Error, ProgramError
+from dbsp.circuits.errors import ProgramError
 from dbsp.pipeline.spark.bad_rows import corrupt_column, marks
 from dbsp.pipeline.spark.decoding import decoded, reader_options
 from dbsp.pipeline.spark.records import record_columns, with_origin
@@ -23,8 +23,9 @@ from dbsp.running.spark.messages import SparkFailure, first_line
 from dbsp.sql.compiler.targets.format_columns import given_columns
 from dbsp.sql.plans.program import Program, Table
 from dbsp.sql.plans.schemas import Field
-from dbsp.state.records.places import local_path, scheme_of
+from dbsp.state.records.places import scheme_of
 from dbsp.state.records.reading import streams_of
+from dbsp.targets.directories import path_of
 
 Reader = TypeVar("Reader", DataFrameReader, DataStreamReader)
 _FOR_EVER = "36500d"
@@ -45,22 +46,6 @@ def check_paths(tables: list[Table]) -> None:
                     f"{table.location}: table '{table.name}': there is no '{path}'; "
                     "create the directory or correct OPTIONS (path ...)"
                 )
-
-
-def path_of(table: Table) -> str:
-    """The option, absolute: the JVM has a working directory of its own. Raises ProgramError for none.
-
-    A URI that isn't one of local files is left to Spark.
-    """
-    for name, value in table.options.items():
-        if name.lower() == "path":
-            try:
-                return value if scheme_of(value) is not None else os.path.abspath(local_path(value))
-            except Error as error:
-                raise ProgramError(f"{table.location}: table '{table.name}': {error}") from None
-    raise ProgramError(
-        f"{table.location}: table '{table.name}' USING {table.format} needs OPTIONS (path 'directory')"
-    )
 
 
 def check_scheme(spark: SparkSession, table: Table) -> None:

@@ -24,13 +24,14 @@ from dbsp.pipeline.spark.checkpoints.on_store import checkpoint_of
 from dbsp.pipeline.spark.decoding import decoded
 from dbsp.pipeline.spark.planned import GLOB, entries_before, is_there, local_path
 from dbsp.pipeline.spark.runs.edited import modified_at
-from dbsp.pipeline.spark.sources import check_scheme, named, path_of, reader_of
+from dbsp.pipeline.spark.sources import check_scheme, named, reader_of
 from dbsp.pipeline.spark.staging import collect
 from dbsp.rows.binary import CORRUPT
 from dbsp.running.spark.messages import SparkFailure, first_line
 from dbsp.running.spark.session import share_keys, share_packages
 from dbsp.sql.plans.program import Program, Table
 from dbsp.state.store import Store
+from dbsp.targets.directories import path_of
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,13 @@ from dbsp.circuits.errors import StateError
 from dbsp.evolution.refusals import once_more
 from dbsp.evolution.sources import reading_of, was_read
 from dbsp.pipeline.spark.planned import entries_before, local_path, places_of_batch, planned_files
-from dbsp.pipeline.spark.sources import path_of
 from dbsp.sql.plans.program import Program, Table
 from dbsp.state.claim import owner
 from dbsp.state.records.commits import Commit
 from dbsp.state.records.manifest import Manifest
 from dbsp.state.records.places import Place
 from dbsp.state.records.reading import streams_of
+from dbsp.targets.directories import path_of
 
 
 def refuse_other_sources(root: Place, program: Program, last: Commit | None, checkpoint: Path) -> None:

@@ -18,9 +18,9 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from dbsp.pipeline.spark.planned import local_path
-from dbsp.pipeline.spark.sources import path_of
 from dbsp.sql.plans.program import Table
 from dbsp.state.records.places import scheme_of
+from dbsp.targets.directories import path_of
 
 # files of one source that are remembered; of a source that has had more nothing is said
 MOST = 100_000
