@@ -36,9 +36,9 @@ from dbsp.sql.text.statements.statements import statements
 from dbsp.state.records.identity import Identity
 from dbsp.state.store import Store
 from dbsp.views.outputs import (
+    before_of,
     check_state,
     contents_of,
-    is_before,
     is_there,
     output_view,
     output_views,
@@ -174,17 +174,17 @@ def _views(
             step = step_of(store, as_of, program.timezone)
         steps.append(step)
         commit = store.commit_of(step) if step else None
-        state, before = state_of(program, commit), commit is not None and is_before(program, commit)
+        state, before = state_of(program, commit), before_of(program, commit)
         if verify == "open":
             check_state(program, state, store.segments)
         for view in names:
-            if is_there(program, state, view):
+            if is_there(program, state, view, before):
                 found.append((view, contents_of(program, state, view, store, before=before)))
         for travel in asked:
             view, step = output_view(program, travel.view), step_of(store, travel.as_of, program.timezone)
             steps.append(step)
             then = store.commit_of(step)
-            at, before = state_of(program, then), is_before(program, then)
+            at, before = state_of(program, then), before_of(program, then)
             found.append((travel.name, contents_of(program, at, view, store, before=before)))
         return found
 

@@ -16,7 +16,7 @@ from dbsp.sql.plans.program import Program
 from dbsp.sql.plans.properties.keys import view_keys
 from dbsp.state.store import Store
 from dbsp.views.derivation import LISTED, SHOWN, Why
-from dbsp.views.outputs import contents_of, output_view, state_of
+from dbsp.views.outputs import before_of, contents_of, output_view, state_of
 from dbsp.views.traces import Traces
 from dbsp.views.view import Contents
 
@@ -45,9 +45,10 @@ def why_in_state(
         if as_of is not None:
             step = step_of(store, as_of, program.timezone)
         steps.append(step)
-        state = state_of(program, store.commit_of(step) if step else None)
+        commit = store.commit_of(step) if step else None
+        state, before = state_of(program, commit), before_of(program, commit)
         explain = partial(Asking(Traces(program), store).why, name, step, state)
-        contents = contents_of(program, state, name, store, step=step, explain=explain)
+        contents = contents_of(program, state, name, store, step=step, explain=explain, before=before)
         return contents.why(key_of(program, contents, words))
 
     found = beside_a_writer(directory, read)

@@ -23,9 +23,9 @@ from dbsp.state.store import Store
 from dbsp.views.changes import ViewChanges
 from dbsp.views.outputs import (
     as_before,
+    before_of,
     changes_of,
     changes_schema,
-    is_before,
     is_there,
     open_chunks,
     state_of,
@@ -48,11 +48,11 @@ def changes_between(program: Program, store: Store, view: str, since: int, until
     missing = _missing(store, since, until)
     if missing:
         parts = _difference(program, store, view, since, until, missing)
-        before = any(is_before(program, store.commit_of(step)) for step in (since, until) if step)
+        before = any(before_of(program, store.commit_of(step)) for step in (since, until) if step)
     else:
         commits = [store.commit_of(step) for step in range(since + 1, until + 1)]
         parts = [part for commit in commits for part in changes_of(program, commit, view, store).parts]
-        before = any(is_before(program, commit) for commit in commits)
+        before = any(before_of(program, commit) for commit in commits)
     schema = as_before(changes_schema(program, view), before)
     return ViewChanges(view, schema, parts, written_order(program.views[view]))
 
@@ -101,7 +101,8 @@ def _difference(
         state = state_of(program, commit)
         # by a TRIGGER or EMIT that it had, what had left wasn't what it held
         left = commit.views.get(view) if commit is not None else None
-        if step and (not is_there(program, state, view) or left not in (None, held)):
+        there = is_there(program, state, view, before_of(program, commit))
+        if step and (not there or left not in (None, held)):
             raise StateError(f"{gone}: as of step {step} it was another, or none")
         chunks.append(list(state.spines[output.kept].live) if step else [])
     before, after = (

@@ -16,9 +16,10 @@ from dbsp.history.asked import AsOf, step_of
 from dbsp.pipeline.steps.position import Position
 from dbsp.running.clock import moment as next_moment
 from dbsp.sql.plans.program import Table, View
+from dbsp.state.records.commits import Commit
 from dbsp.views.changes import ViewChanges
 from dbsp.views.live import Drawing, Live
-from dbsp.views.outputs import changes_of, contents_of, is_before, output_view, output_views, state_of
+from dbsp.views.outputs import before_of, changes_of, contents_of, output_view, output_views, state_of
 from dbsp.views.search import Indexes
 from dbsp.views.tables import kept_tables, table_contents
 from dbsp.views.traces import Traces
@@ -86,7 +87,7 @@ class Reading:
         select, asked = travels(select)
         names = named_in(select, self.readable)
 
-        def read(step: int, state: State, before: bool = False) -> tuple[int, dict[str, Contents]]:
+        def read(step: int, state: State, before: Commit | None = None) -> tuple[int, dict[str, Contents]]:
             return step, {name: self._contents(name, step, state, before) for name in names}
 
         step, views = self._last(read) if as_of is None else self._at(as_of, read)
@@ -142,12 +143,12 @@ class Reading:
     def _as_of(self, name: str, as_of: AsOf) -> Contents:
         return self._at(as_of, partial(self._contents, name, past=True))
 
-    def _at(self, as_of: AsOf, read: Callable[[int, State, bool], Read]) -> Read:
-        """Read the state of a kept step, and whether it is a program's before this one."""
+    def _at(self, as_of: AsOf, read: Callable[[int, State, Commit | None], Read]) -> Read:
+        """Read the state of a kept step; with its commit, if that may be of a program before this one."""
 
         def found() -> Read:
             commit = self.store.commit_of(step_of(self.store, as_of, self.program.timezone))
-            return read(commit.step, state_of(self.program, commit), is_before(self.program, commit))
+            return read(commit.step, state_of(self.program, commit), before_of(self.program, commit))
 
         return self._kept(found)
 
@@ -211,15 +212,15 @@ class Reading:
         return self.program.views[output_view(self.program, name)]
 
     def _contents(
-        self, name: str, step: int, state: State, before: bool = False, past: bool = False
+        self, name: str, step: int, state: State, before: Commit | None = None, past: bool = False
     ) -> Contents:
-        """before: of a program before this one. past: it was asked for as of that step, so that no later one
+        """before: as of `before_of`. past: it was asked for as of that step, so that no later one
         is shown in its place.
         """
         relation = self._relation(name)
         known = self._spark, self.indexes, step
         if isinstance(relation, Table):
-            return table_contents(self.traces, state, relation, self.store, *known, before)
+            return table_contents(self.traces, state, relation, self.store, *known, before is not None)
         view = relation.name
         explain = partial(self._why, view, step, state)
         follow = partial(_refuse_live, view, step) if past else partial(self._live, view)

@@ -56,9 +56,12 @@ def _no_view(program: Program, name: str, existing: list[str]) -> UnknownView:
     return UnknownView(f"unknown view '{name}'; views: {', '.join(existing) or 'none'}{hint}")
 
 
-def is_there(program: Program, state: State, view: str) -> bool:
-    """Whether a state, maybe of a program before this one, has the view's rows."""
-    return program.circuit.output(view).kept in state.spines
+def is_there(program: Program, state: State, view: str, before: Commit | None = None) -> bool:
+    """Whether a state has the view's rows. before: as of `before_of`. It may have had others by that name."""
+    output = program.circuit.output(view)
+    if before is not None and before.views.get(view) != program.circuit.names[output.changes]:
+        return False
+    return output.kept in state.spines
 
 
 def contents_of(
@@ -71,19 +74,19 @@ def contents_of(
     step: int = 0,
     explain: Explain | None = None,
     follow: Follow | None = None,
-    before: bool = False,
+    before: Commit | None = None,
 ) -> Contents:
     """What a view holds in some state, after `step`. indexes: of all its states; None: of this one.
 
-    explain, follow: see `Contents`. before: as of `as_before`.
+    explain, follow: see `Contents`. before: as of `before_of`.
     """
-    if not is_there(program, state, view):
+    if not is_there(program, state, view, before):
         raise StateError(f"view '{view}' is not there as of that step: the program was changed after it")
     kept = program.circuit.output(view).kept
     chunks = state.spines[kept].live
     parts = open_chunks(program.circuit, kept, chunks, store.segments)
     order, known = program.views[view].order, indexes or Indexes(program)
-    shown = as_before(arrow_schema(program.views[view]), before)
+    shown = as_before(arrow_schema(program.views[view]), before is not None)
     return Contents(view, shown, parts, spark, order, chunks, known, step, explain, follow)
 
 
@@ -92,9 +95,9 @@ def as_before(schema: pa.Schema, before: bool) -> pa.Schema:
     return pa.schema([field.with_nullable(True) for field in schema]) if before else schema
 
 
-def is_before(program: Program, commit: Commit) -> bool:
-    """Whether a step was made by another program, maybe, that the state has been changed from."""
-    return commit.fingerprint != program.fingerprint
+def before_of(program: Program, commit: Commit | None) -> Commit | None:
+    """The commit, if it may be of a program that the state has been changed from; None: it is this one's."""
+    return commit if commit is not None and commit.fingerprint != program.fingerprint else None
 
 
 def changes_of(
@@ -105,7 +108,7 @@ def changes_of(
     is_own: the store makes it, and so deletes its segments itself: they are read when they are asked for.
     """
     layout = program.circuit.names[program.circuit.output(view).changes]
-    of_program = not is_before(program, commit)
+    of_program = before_of(program, commit) is None
     # a record of the program that lacks the view is from before it was there, and changes nothing in it
     is_known = of_program and (commit.format == NUMBERED or view not in commit.views)
     if not is_known and commit.views.get(view) != layout:
@@ -145,7 +148,7 @@ def state_of(program: Program, commit: Commit | None) -> State:
     if commit is None:
         return State.empty(program.circuit)
     state = State.from_json(program.circuit, _known_traces(program, commit))
-    if BAD_ROWS in program.views and not is_before(program, commit):
+    if BAD_ROWS in program.views and before_of(program, commit) is None:
         log = program.circuit.output(BAD_ROWS).kept
         return replace(state, spines={log: Spine(), **state.spines})  # as in `Manifest.begun`
     return state
@@ -155,7 +158,7 @@ def _known_traces(program: Program, commit: Commit) -> Mapping[str, Any]:
     """A record's traces by name. Of a program before this one, numbers of nodes say nothing."""
     if commit.format > NUMBERED:
         return commit.state
-    if is_before(program, commit):
+    if before_of(program, commit) is not None:
         return {**commit.state, "spines": {}, "pieces": []}
     from dbsp.sql.lowering.program import lower  # noqa: PLC0415 - what opens a state has its circuit
 

@@ -146,6 +146,15 @@ class OtherProgram(StateError):
     """The state is another program's."""
 
 
+def of_before(root: Place, step: int, identity: Identity) -> OtherProgram:
+    """The last step is of the program before, as after the state went back; its text isn't there any more."""
+    return OtherProgram(
+        f"{root}: step {step} was made by another program than '{identity.name}' "
+        f"({identity.fingerprint[:12]}), as the state has gone back to a step before it was changed; open it "
+        "with the program of that step, and from then on with --evolve (evolve=True)"
+    )
+
+
 def of_another(root: Place, name: str, fingerprint: str, identity: Identity) -> OtherProgram:
     """The directory is of another program."""
     return OtherProgram(

@@ -244,6 +244,25 @@ def test_a_query_that_fails_on_what_is_there_changes_nothing(state: Path) -> Non
     assert files(state) == before
 
 
+def test_a_name_that_another_view_had_says_nothing_of_then(state: Path) -> None:
+    """Rows as of a step, with the changes since, are what is there now; or it isn't said."""
+    both = with_(by_user=BY_USER)
+    with opened(both, state, evolve=True) as p:
+        then, users = p["counts"].rows(), p["by_user"].rows()
+    swapped = with_(
+        counts=replace(BY_USER, name="counts"),
+        by_user=replace(OLD.views["counts"], name="by_user"),
+        alike=replace(OLD.views["counts"], name="alike"),
+    )
+    with opened(swapped, state, evolve=True) as p:
+        assert p["counts"].rows() == users and p["by_user"].rows() == then == p["alike"].rows()
+        for view in ("counts", "by_user", "alike"):
+            with pytest.raises(StateError, match=f"'{view}' is not there as of that step"):
+                p.view(view, as_of=STEPS + 1)
+            with pytest.raises(StateError, match="can't be told"):
+                p.changes(view, since=STEPS)
+
+
 def test_an_older_format_makes_a_step_first(tmp_path: Path) -> None:
     old = Path(shutil.copytree(RELEASES / "0.1-format-2", tmp_path / "old"))
     with pytest.raises(StateError, match=r"make a step with 'program\.sql' first"):
@@ -265,6 +284,9 @@ def test_a_step_before_the_change_can_be_gone_back_to(state: Path) -> None:
     opened(with_(by_user=BY_USER, customers=None), state, evolve=True).close()
     assert examine(state)[0] == []
     go_back(state, STEPS)
+    for open_ in (lambda: opened(with_(by_user=BY_USER), state, evolve=True), lambda: Store.read(state)):
+        with pytest.raises(StateError, match=f"step {STEPS} was made by another .* with the program of that"):
+            open_()
     with opened(OLD, state) as p:
         assert p.last_step == STEPS and p["counts"].rows() == before
 
