@@ -68,7 +68,7 @@ class Backfill:
     @property
     def is_needed(self) -> bool:
         """Whether there is anything to compute."""
-        return bool(self.fill.filled or self.fill.differences)
+        return bool(self.fill.filled or self.fill.differences or self.fill.given)
 
     def feed(self, again: Mapping[str, Sequence[Chunk]]) -> None:
         """All that the state had at the step that it begins with. again: what was read again of sources."""

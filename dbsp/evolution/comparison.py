@@ -16,7 +16,7 @@ from dbsp.circuits.traces.spine import Spine
 from dbsp.evolution.fill import Fill, Filling
 from dbsp.evolution.given import Given, Holdings, Kept, changed_columns, computed_columns
 from dbsp.evolution.known import Known, known_before
-from dbsp.evolution.rules import new_rules
+from dbsp.evolution.rules import kept_by, new_rules
 from dbsp.evolution.sources import reading_of
 from dbsp.sql.plans.program import Program
 from dbsp.state.records.commits import Commit
@@ -98,13 +98,18 @@ class Comparison:
         return {
             name: node
             for node, name in self.circuit.names.items()
-            if name in names and node not in self.checked
+            if name in names and (node in self.circuit.logs or node not in self.checked)
         }
 
     @cached_property
     def checked(self) -> dict[int, list[Operator]]:
         """What rows must be that are there, by the node that has them."""
         return new_rules(self.known, self.new.tables, self.old.tables)
+
+    def is_unseen(self, table: str) -> bool:
+        """Whether nothing holds the rows of a table for its new rules to look at."""
+        node = kept_by(self.circuit, table)
+        return node is None or node in self.filling[1].unseen
 
     @cached_property
     def missing(self) -> list[int]:
@@ -170,7 +175,8 @@ class Comparison:
     @cached_property
     def filling(self) -> tuple[Fill, Filling]:
         """The circuit of what is missing, and what was found out about it."""
-        empty = {*self.program.inputs, BAD_ROWS} - self.old.tables.keys() - self.old.views.keys()
+        empty = self.program.inputs.keys() - self.old.tables.keys()
+        empty |= {BAD_ROWS} - self.old.views.keys()
         readable = self.readable if self.from_source else ()
         filling = Filling(self.circuit, self.holdings, empty, readable, self.checked)
         return filling.fill(self.missing, self.left), filling

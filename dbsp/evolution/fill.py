@@ -82,6 +82,7 @@ class Filling:
     made: dict[int, int] = field(default_factory=dict)
     again: list[str] = field(default_factory=list)
     left: dict[int, int] = field(default_factory=dict)  # targets of which only what is left can be made
+    unseen: set[int] = field(default_factory=set)  # nodes of `checked` whose rows nothing holds
     targets: tuple[int, ...] = ()
     _wanted: int = -1  # the target that is being made
 
@@ -101,6 +102,7 @@ class Filling:
         for self._wanted in wanted:
             if not self._is_made_of_what_is_left(self._wanted):
                 self._node(self._wanted)
+        self._look()
         differences = {view: self._difference(outputs[view].node, old) for view, old in changed.items()}
         if self.missing:
             return Fill(self.builder.build(), {}, {}, {})
@@ -143,8 +145,6 @@ class Filling:
             given = self._given(i)
             if i in self.empty or given is not None:
                 self.made[i] = self._stand_in(i, given)
-                for operator in self.checked.get(i, ()):
-                    self.builder.add(operator, self.made[i])
             elif i in self.circuit.loop_of:
                 self._loop(self.circuit.loop_of[i])
             elif isinstance(node.operator, Source) and node.operator.table in self.readable:
@@ -164,7 +164,20 @@ class Filling:
             else:
                 inputs = [self._node(j) for j in node.inputs]
                 self.made[i] = self.builder.add(node.operator, *inputs, name=node.name)
+            for operator in self.checked.get(i, ()):
+                self.builder.add(operator, self.made[i])
         return self.made[i]
+
+    def _look(self) -> None:
+        """At the rows of what isn't made, if something holds them."""
+        for i in self.checked.keys() - self.made.keys():
+            schema = self.circuit.nodes[i].schema
+            for operator in self.checked[i]:
+                self._needed[i] |= operator.reads(0, set(), schema)
+            if i in self.empty or self._given(i) is not None:
+                self._node(i)
+            else:
+                self.unseen.add(i)
 
     def _begins(self, i: int) -> bool:
         """Whether it says what has left a view, and may do so of all that the view holds.

@@ -62,7 +62,10 @@ def _redeclared(compared: Comparison, name: str) -> str:
     if before.lateness != table.lateness:
         said.append("of another LATENESS or WATERMARK from its next row on")
     checks = new_checks(compared.program.inputs[name], table, before)
-    said += [f"{check.said}, by which its rows are looked at" for check in checks]
+    rows = "its rows are looked at"
+    if checks and compared.is_unseen(name):
+        rows = "rows are looked at that come from now on, as nothing holds its others"
+    said += [f"{check.said}, by which {rows}" for check in checks]
     other = [c for c in table.computed if c in before.fields and table.computed[c] != before.column(name, c)]
     said += [f"{', '.join(other)} computed otherwise"] if other else []
     return ", ".join(said)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from dbsp.circuits.errors import named_views
@@ -10,7 +10,7 @@ from dbsp.circuits.operators.inputs.arrival_times import ArrivalTime
 from dbsp.circuits.operators.inputs.arrivals import Arrival
 from dbsp.evolution.comparison import Comparison
 from dbsp.evolution.known import is_late_otherwise
-from dbsp.evolution.rules import kept_by, never_null
+from dbsp.evolution.rules import never_null
 from dbsp.evolution.sources import was_read
 from dbsp.state.records.identity import FORMAT
 from dbsp.state.records.reading import streams_of
@@ -20,6 +20,7 @@ from dbsp.targets.directories import began_after, local_target, steps_in, strang
 def refusals_of(compared: Comparison) -> Iterator[str]:
     yield from compared.columns[2]
     yield from _unseen(compared)
+    yield from _spelled_otherwise(compared)
     yield from _other_tables(compared)
     yield from _other_sources(compared)
     yield from _other_sinks(compared)
@@ -46,13 +47,33 @@ def _unseen(compared: Comparison) -> Iterator[str]:
     """Rows that may be NULL where none is now, and that nothing holds to be looked at."""
     for name, table in compared.new.tables.items():
         before = compared.old.tables.get(name)
-        if before is not None and kept_by(compared.circuit, name) is None:
-            for column in never_null(table, before):
+        columns = never_null(table, before) if before is not None else []
+        if columns and compared.is_unseen(name):
+            for column in columns:
                 yield (
                     f"table '{name}': column '{column}' is never NULL now, and nothing holds the rows that "
                     "were, which may have none; leave it nullable and without a DEFAULT, or take a new state "
                     "directory"
                 )
+
+
+def _spelled_otherwise(compared: Comparison) -> Iterator[str]:
+    """Names in another case: what is found by one in a query isn't by what a state holds."""
+    old, new = compared.old.tables, compared.new.tables
+    for name, was in _respelled(old, new):
+        yield f"table '{name}' was '{was}', whose rows it would not have; spell it as it was"
+    for table in old.keys() & new.keys():
+        for name, was in _respelled(old[table].fields, new[table].fields):
+            yield (
+                f"table '{table}': column '{name}' was '{was}', whose values it would not have; spell it as "
+                "it was"
+            )
+
+
+def _respelled(old: Collection[str], new: Collection[str]) -> Iterator[tuple[str, str]]:
+    """(name, what it was) of those that are there in another case."""
+    gone = {name.lower(): name for name in old if name not in new}
+    yield from ((name, gone[name.lower()]) for name in new if name not in old and name.lower() in gone)
 
 
 def _other_tables(compared: Comparison) -> Iterator[str]:

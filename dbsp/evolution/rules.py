@@ -4,7 +4,8 @@
     CHECK          none of them breaks it
     NOT NULL       none of them is NULL where that is said, by itself, by a key, or by a DEFAULT
 
-So they are looked at once, as the table's trace is written anew. What nothing holds can't be looked at.
+So they are looked at once: as the table's trace is written anew, or of an append-only table in whatever holds
+its rows. What nothing holds can't be looked at.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.expressions.nodes import Call, Column
 from dbsp.circuits.operators.inputs.checks import Checks
 from dbsp.circuits.operators.inputs.rules import Check
-from dbsp.circuits.operators.inputs.tables import NonNegative, OneOfEach, Upsert
+from dbsp.circuits.operators.inputs.tables import AppendOnly, NonNegative, OneOfEach, Upsert
 from dbsp.circuits.operators.operator import Operator
 from dbsp.evolution.known import Known
 from dbsp.sql.plans.program import Table
@@ -69,10 +70,12 @@ def _not_null(table: Table, name: str) -> Check:
 
 
 def kept_by(circuit: Circuit, table: str) -> int | None:
-    """The node that keeps the table; None: none does."""
+    """The node that keeps the table, or puts out its rows where it is append-only; None: there is none."""
     for i, node in enumerate(circuit.nodes):
         if isinstance(node.operator, NonNegative) and node.operator.table == table:
             return node.inputs[0]
+        if isinstance(node.operator, AppendOnly) and node.operator.table == table:
+            return i
         if isinstance(node.operator, Upsert) and node.name == table:
             return i
     return None

@@ -128,6 +128,31 @@ def test_a_sink_of_plain_rows_gets_more_and_never_less(spark: Any, tmp_path: Pat
     assert sorted((row.id, row.n) for row in written) == [(2, 4), (3, 9)]
 
 
+@pytest.mark.parametrize(
+    ("was", "now", "why"),
+    [
+        ("TABLE orders", "TABLE Orders", "table 'Orders' was 'orders', whose rows it would not have"),
+        ("amount INT", "Amount INT", "table 'orders': column 'Amount' was 'amount', whose values"),
+    ],
+)
+def test_a_name_in_another_case_is_refused(spark: Any, tmp_path: Path, was: str, now: str, why: str) -> None:
+    """A query finds it by either, and a state by one."""
+    fed(spark, tmp_path, TABLES + TOTALS, orders=ORDERS)
+    with pytest.raises(StateError, match=f"{why}.*; spell it as it was"):
+        opened(spark, tmp_path, TABLES.replace(was, now) + TOTALS, evolve=True)
+
+
+def test_a_table_may_have_the_name_of_a_view_before(spark: Any, tmp_path: Path) -> None:
+    fed(spark, tmp_path, TABLES + TOTALS, orders=ORDERS)
+    text = TABLES + "CREATE TABLE totals (customer STRING, total BIGINT);\n"
+    text += "CREATE VIEW both AS SELECT customer FROM totals UNION ALL SELECT customer FROM orders;\n"
+    with opened(spark, tmp_path, text, evolve=True) as p:
+        assert sorted(row["customer"] or "" for row in p["both"].rows()) == ["", "a", "a", "b"]
+        p.insert("totals", [("z", 1)])
+        p.step()
+        assert len(p["both"].rows()) == 5
+
+
 LATE = "CREATE TABLE {0} (ts TIMESTAMP LATENESS INTERVAL 1 HOUR, n INT);\n"
 HOURLY = (
     "CREATE VIEW hourly AS SELECT window(ts, '1 hour').start AS hour, sum(n) AS n FROM readings GROUP BY 1;\n"

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import dbsp
+from dbsp.circuits.errors import DataError, StateError
 from dbsp.circuits.operators.inputs.checks import Checks
 from dbsp.circuits.operators.inputs.tables import OneOfEach, Upsert
 from dbsp.commands.query import query_state
@@ -159,3 +160,49 @@ def test_what_was_null_before_is_null_in_what_is_asked_of_then(spark: Any, with_
 )
 def test_nothing_is_looked_at_where_nothing_is_new(spark: Any, state: Path, columns: str) -> None:
     assert change(spark, state, columns).checked == {}
+
+
+@pytest.mark.parametrize("late", ["", " LATENESS 1"])
+@pytest.mark.parametrize("view", ["SELECT * FROM t", "SELECT b, count(*) AS n FROM t GROUP BY b, a"])
+@pytest.mark.parametrize("rule", [", CHECK (b < 5)", " NOT NULL"])
+def test_rows_of_an_append_only_table_are_looked_at_where_something_holds_them(
+    spark: Any, tmp_path: Path, rule: str, view: str, late: str
+) -> None:
+    """Else a CHECK is of those that come, and NOT NULL, which plans rely on, is refused."""
+    text = "CREATE TABLE t (a INT{}, b INT{}) WITH (append_only = true); CREATE VIEW v AS {};"
+    state = tmp_path / "state"
+    with dbsp.Pipeline(sql=text.format(late, "", view), spark=spark, state=state, runner="inline") as p:
+        p.insert("t", [(1, 2), (1, None if "NULL" in rule else 7)])
+        p.step()
+    program = compile_program(text.format(late, rule, view), session=spark)
+    plan, holds = dbsp.plan(program, state), "*" in view.split("FROM", maxsplit=1)[0].replace("count(*)", "")
+    lines = "\n".join(plan.lines())
+    assert ("by which its rows are looked at" in lines) == holds
+    if holds:
+        with pytest.raises(StateError, match="isn't met: b="):
+            dbsp.Pipeline(program, spark=spark, state=state, runner="inline", evolve=True)
+        with dbsp.Pipeline(program, spark=spark, state=tmp_path / "new", runner="inline") as p:
+            p.insert("t", [(1, 2)])
+            p.step()
+    elif "NULL" in rule:
+        assert "nothing holds the rows that were" in lines
+    else:
+        assert "by which rows are looked at that come from now on, as nothing holds its others" in lines
+        evolved = dbsp.Pipeline(program, spark=spark, state=state, runner="inline", evolve=True)
+        with evolved as p, pytest.raises(DataError, match="CHECK"):
+            p.insert("t", [(1, 7)])
+
+
+@pytest.mark.parametrize("rule", [", CHECK (b < 5)", " NOT NULL"])
+def test_a_table_whose_rows_are_as_the_rule_says_goes_on(spark: Any, tmp_path: Path, rule: str) -> None:
+    """What holds the rows stays as it is."""
+    text = "CREATE TABLE t (a INT, b INT{}) WITH (append_only = true); CREATE VIEW v AS SELECT * FROM t;"
+    with dbsp.Pipeline(sql=text.format(""), spark=spark, state=tmp_path, runner="inline") as p:
+        p.insert("t", [(1, 2)])
+        p.step()
+    program = compile_program(text.format(rule), session=spark)
+    assert dbsp.plan(program, tmp_path).lines()[-1] == "1 traces kept, 0 back-filled from 1 rows, 0 dropped"
+    with dbsp.Pipeline(program, spark=spark, state=tmp_path, runner="inline", evolve=True) as p:
+        p.insert("t", [(3, 4)])
+        p.step()
+        assert p["v"].rows() == [{"a": 1, "b": 2}, {"a": 3, "b": 4}]
