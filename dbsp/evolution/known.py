@@ -24,8 +24,8 @@ from dbsp.circuits.operators.inputs.tables import Upsert
 from dbsp.circuits.operators.inputs.thresholds import Threshold
 from dbsp.circuits.operators.operator import Node, Operator
 from dbsp.circuits.progress.waterline import Lateness
-from dbsp.sql.plans.program import Program
-from dbsp.state.records.manifest import Manifest, amount_of, triggers_of
+from dbsp.sql.plans.program import Program, Table
+from dbsp.state.records.manifest import Columns, Manifest, amount_of, triggers_of
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def known_before(program: Program, old: Manifest) -> Known:
     rekeyed = frozenset(
         name
         for name, table in program.inputs.items()
-        if name in old.tables and old.tables[name].key != table.primary_key
+        if name in old.tables and has_another_key(table, old.tables[name])
         if can_be_rekeyed(circuit, old, name)
     )
     contents = {name: _contents(circuit, name, bool(program.inputs[name].primary_key)) for name in rekeyed}
@@ -59,6 +59,12 @@ def known_before(program: Program, old: Manifest) -> Known:
     )
     checked = frozenset(node for name, node in contents.items() if program.inputs[name].primary_key)
     return Known(replace(program, circuit=known), rekeyed, checked)
+
+
+def has_another_key(table: Table, old: Columns) -> bool:
+    """Of other columns, or of wider ones: by either a row is found otherwise."""
+    types = {column.name: column.type for column in table.schema}
+    return old.key != table.primary_key or any(old.fields[key].type != types[key] for key in old.key)
 
 
 def can_be_rekeyed(circuit: Circuit, old: Manifest, table: str) -> bool:
