@@ -16,6 +16,7 @@ from dbsp.circuits.traces.spine import Spine
 from dbsp.evolution.fill import Fill, Filling
 from dbsp.evolution.given import Given, Holdings, Kept, changed_columns, computed_columns
 from dbsp.evolution.known import Known, known_before
+from dbsp.evolution.late import late_before
 from dbsp.evolution.rules import kept_by, new_rules
 from dbsp.evolution.sources import reading_of
 from dbsp.sql.plans.program import Program
@@ -178,7 +179,8 @@ class Comparison:
         empty = self.program.inputs.keys() - self.old.tables.keys()
         empty |= {BAD_ROWS} - self.old.views.keys()
         readable = self.readable if self.from_source else ()
-        filling = Filling(self.circuit, self.holdings, empty, readable, self.checked)
+        late = late_before(self.circuit, self.new, self.old, self.holdings)
+        filling = Filling(self.circuit, self.holdings, empty, readable, self.checked, late)
         return filling.fill(self.missing, self.left), filling
 
     @cached_property

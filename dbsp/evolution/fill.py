@@ -28,12 +28,13 @@ from dbsp.circuits.operators.emission.timers import Timers
 from dbsp.circuits.operators.emission.trigger import Trigger
 from dbsp.circuits.operators.groups.aggregate import Aggregate
 from dbsp.circuits.operators.inputs.waiting import Waiting
-from dbsp.circuits.operators.linear import Constant, Negate, Source, Union
+from dbsp.circuits.operators.linear import Constant, Filter, Negate, Source, Union
 from dbsp.circuits.operators.operator import Node, Operator
 from dbsp.circuits.operators.recursion import Loop
 from dbsp.circuits.operators.streams import Exchange, Integrate
 from dbsp.circuits.traces.layout import Layout
 from dbsp.evolution.given import Given, Holdings
+from dbsp.evolution.late import LateBefore
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Fill:
 class Filling:
     """Collects the circuit. empty_tables: those that are new. readable: whose sources may be read again.
 
-    checked: of nodes whose rows were taken by other rules, what they must be now.
+    checked: of nodes whose rows were taken by other rules, what they must be now. late: what came too late.
     """
 
     circuit: Circuit
@@ -76,6 +77,7 @@ class Filling:
     empty_tables: Collection[str]
     readable: Collection[str] = ()
     checked: Mapping[int, Sequence[Operator]] = field(default_factory=dict)
+    late: LateBefore | None = None
     builder: CircuitBuilder = field(init=False)
     given: dict[str, Given] = field(default_factory=dict)
     missing: list[Missing] = field(default_factory=list)
@@ -158,6 +160,10 @@ class Filling:
                 self.made[i] = self._source(f"missing {i}", node.schema)
             elif self._begins(i):
                 self.made[i] = self._node(self._left_of(i))
+            elif self.late is not None and i == self.late.node:
+                self.made[i] = self.builder.add(
+                    Filter(self.late.condition), self._stand_in(i, self.late.given)
+                )
             elif node.operator.history:
                 self.missing.append(Missing(self._wanted, node.operator.history))
                 self.made[i] = self._stand_in(i, None)
