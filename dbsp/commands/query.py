@@ -40,6 +40,7 @@ from dbsp.views.outputs import (
     check_state,
     contents_of,
     is_there,
+    not_there,
     output_view,
     output_views,
     state_of,
@@ -227,6 +228,9 @@ def _ask(
                 f"'{called[1]}' is a function of the program, and a query runs no code of a state directory: "
                 f"ask a view whose column calls it; views: {', '.join(readable)}"
             ) from None
+        absent = re.match(r"\[TABLE_OR_VIEW_NOT_FOUND\][^`]*`(\w+)`", first_line(error))
+        if absent and absent[1].lower() in {name.lower() for name in readable}:
+            raise not_there(absent[1]) from None
         said = re.sub(r"\s*SQLSTATE: \w+;*", "", first_line(error)).rstrip(".; ")
         raise ProgramError(said + (f"; views: {', '.join(readable)}" if readable else "")) from None
     return concat(table.schema, table.to_batches())

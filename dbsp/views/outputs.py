@@ -64,6 +64,11 @@ def is_there(program: Program, state: State, view: str, before: Commit | None = 
     return output.kept in state.spines
 
 
+def not_there(view: str) -> StateError:
+    """What is said of a view that isn't there as of a step."""
+    return StateError(f"view '{view}' is not there as of that step: the program was changed after it")
+
+
 def contents_of(
     program: Program,
     state: State,
@@ -81,7 +86,7 @@ def contents_of(
     explain, follow: see `Contents`. before: as of `before_of`.
     """
     if not is_there(program, state, view, before):
-        raise StateError(f"view '{view}' is not there as of that step: the program was changed after it")
+        raise not_there(view)
     kept = program.circuit.output(view).kept
     chunks = state.spines[kept].live
     parts = open_chunks(program.circuit, kept, chunks, store.segments)

@@ -14,6 +14,7 @@ import dbsp
 from dbsp.circuits.errors import StateError
 from dbsp.commands.cli import main
 from dbsp.commands.fsck import examine
+from dbsp.commands.query import query_state
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.running.spark.runner import SparkRunner
 from dbsp.sql.compiler.load import load_program
@@ -140,6 +141,14 @@ def test_a_name_in_another_case_is_refused(spark: Any, tmp_path: Path, was: str,
     fed(spark, tmp_path, TABLES + TOTALS, orders=ORDERS)
     with pytest.raises(StateError, match=f"{why}.*; spell it as it was"):
         opened(spark, tmp_path, TABLES.replace(was, now) + TOTALS, evolve=True)
+
+
+def test_a_query_of_then_says_that_the_view_was_another(spark: Any, tmp_path: Path) -> None:
+    fed(spark, tmp_path, TABLES + TOTALS, orders=ORDERS)
+    opened(spark, tmp_path, TABLES + TOTALS.replace("sum(amount)", "count(*)"), evolve=True).close()
+    assert len([*query_state(str(tmp_path), "SELECT * FROM totals", 2, "json")]) == 3
+    with pytest.raises(StateError, match="view 'totals' is not there as of that step"):
+        [*query_state(str(tmp_path), "SELECT * FROM totals", 1, "json")]
 
 
 def test_a_table_may_have_the_name_of_a_view_before(spark: Any, tmp_path: Path) -> None:
