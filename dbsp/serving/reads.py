@@ -18,6 +18,7 @@ from starlette.responses import Response
 
 from dbsp.circuits.errors import DataError
 from dbsp.circuits.expressions.nodes import Column
+from dbsp.dml.reading.statements import is_statement
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.rows.texts import values_of
 from dbsp.serving.answers import columns_of, json_response, whole
@@ -93,6 +94,10 @@ class Reads:
             select = (await request.body()).decode("utf-8", "replace")
         if not select or not select.strip():
             raise DataError("no query: give ?sql=SELECT ..., or POST it as the body")
+        if is_statement(select):
+            raise DataError(
+                "a query only reads: rows are changed by POST, PUT and DELETE of /tables/NAME, with the token"
+            )
         as_of = request.query_params.get("as_of")
         return await self._rows(request, lambda: self.pipeline.sql(select, as_of))
 

@@ -188,8 +188,8 @@ def _member_set(candidates: tuple[Expression, ...], data_type: pa.DataType) -> t
 
 
 def normalized(value: Value) -> Value:
-    """Of equal numbers one: −0.0 becomes 0.0, and NaN the NaN; also inside structs and arrays."""
-    if _is_nested(value.type):
+    """Of equal numbers one: −0.0 becomes 0.0, and NaN the NaN; also inside structs, arrays and maps."""
+    if pt.is_nested(value.type):
         return _normalized_inside(value)
     if not pt.is_floating(value.type):
         return value
@@ -208,6 +208,9 @@ def _normalized_inside(value: Value) -> Value:
     if mask is not None and value.offset:  # Arrow takes a mask only beside offsets that start at 0
         value = value.take(int64_array(np.arange(len(value))))
         offsets = value.offsets
+    if pt.is_map(value.type):
+        parts = normalized(value.keys), normalized(value.items)
+        return pa.MapArray.from_arrays(offsets, *parts, type=value.type, mask=mask)
     return pa.ListArray.from_arrays(offsets, normalized(value.values), type=value.type, mask=mask)
 
 

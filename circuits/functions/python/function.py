@@ -32,6 +32,7 @@ import pyarrow.types as pt
 
 from dbsp.circuits.columns.forms.outside import from_outside, outside_type, to_outside
 from dbsp.circuits.errors import EvaluationError
+from dbsp.circuits.functions.python.fitting import check_fit
 
 STYLES = ("values", "arrow", "pandas")
 
@@ -157,6 +158,8 @@ def _array(function: PythonFunction, made: Any, rows: int, data_type: pa.DataTyp
         raise _unfit(function, f"returned {len(made)} values for {rows} rows")
     try:
         if not isinstance(made, pa.Array):
+            if function.style == "values":
+                check_fit(made, data_type)
             return pa.array(made, type=data_type, from_pandas=function.style == "pandas")
         if not _alike(made.type, data_type):
             raise _unfit(function, f"returned {made.type}, but is declared to return {data_type}")
@@ -198,7 +201,9 @@ def results_by_group(
             raise _failed(function, error, number) from None
         made.append(value.as_py() if isinstance(value, pa.Scalar) else value)
     try:
-        array = pa.array(made, type=outside_type(data_type), from_pandas=function.style == "pandas")
+        outside = outside_type(data_type)
+        check_fit(made, outside)
+        array = pa.array(made, type=outside, from_pandas=function.style == "pandas")
         return from_outside(array, data_type)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise _unfit(function, f"returned what is no {data_type}: {error}") from None

@@ -73,6 +73,31 @@ def test_conditions_order_and_pages() -> None:
         assert client.get("/views/turnover?as_of=1").headers["dbsp-step"] == "1"
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "INSERT INTO orders (id, shop) VALUES (666, 'evil')",
+        "  delete FROM orders WHERE id = 1",
+        "UPDATE orders SET shop = 'x'",
+        "TRUNCATE TABLE orders",
+        "WITH o AS (SELECT 1) DELETE FROM orders",
+        "MERGE INTO orders o USING orders p ON o.id = p.id WHEN MATCHED THEN DELETE",
+    ],
+)
+def test_a_query_changes_nothing(statement: str) -> None:
+    """Whoever can connect may read; a write takes the token."""
+    with served() as (client, serving):
+        client.posted("orders", ORDERS)
+        for answer in (
+            client.get("/query", params={"sql": statement}),
+            client.post("/query", content=statement),
+        ):
+            assert answer.status_code == 400 and "a query only reads" in answer.text
+        before = client.rows("/views/latest")
+        serving.pipeline.step()
+        assert client.rows("/views/latest") == before
+
+
 @pytest.mark.slow
 def test_no_read_waits_for_a_step() -> None:
     """However many writes do."""

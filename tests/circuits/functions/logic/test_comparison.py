@@ -9,6 +9,7 @@ import pytest
 
 from dbsp.circuits.expressions.nodes import Call, Column, Literal
 from dbsp.circuits.functions.evaluate import evaluate
+from dbsp.circuits.functions.logic.comparison import normalized
 from tests.generators.columns.interesting import interesting_rows
 from tests.oracles.against_spark import AgainstSpark
 
@@ -92,3 +93,21 @@ def test_no_rows() -> None:
     rows = pa.record_batch({"x": pa.array([], pa.int64())})
     failing = Call("integral_divide", (Literal(1, pa.int64()), Literal(0, pa.int64())), pa.int64())
     assert evaluate(failing, rows).to_pylist() == []
+
+
+def test_equal_numbers_are_one_wherever_they_are() -> None:
+    """Also in values of maps, cut out of others, and beside NULLs: GROUP BY goes by bytes."""
+    kinds: list[tuple[pa.DataType, Any]] = [
+        (pa.float64(), lambda x: x),
+        (pa.list_(pa.float64()), lambda x: [x, None]),
+        (pa.struct({"x": pa.float64()}), lambda x: {"x": x}),
+        (pa.map_(pa.string(), pa.float64()), lambda x: [("k", x), ("l", None)]),
+        (pa.map_(pa.string(), pa.list_(pa.float32())), lambda x: [("k", [x])]),
+        (pa.list_(pa.map_(pa.int32(), pa.float64())), lambda x: [[(1, x)], None]),
+    ]
+    for data_type, of in kinds:
+        values = pa.array([of(1.0), None, of(-0.0), of(0.0), None, of(-0.0)], data_type)
+        for column in (values, values.slice(1), values.slice(2, 3)):
+            found = normalized(column)
+            assert found.type == data_type and found.equals(column) and len(found) == len(column)
+            assert "-0.0" not in str(found.to_pylist())

@@ -77,6 +77,7 @@ def test_what_takes_several_rows_to_fail_has_none() -> None:
 UNFIT: list[tuple[PythonFunction, str]] = [
     (of("return 'one'"), "returned what is no int64"),
     (of("return 2 ** 63"), "returned what is no int64"),
+    (of("return x / 2"), "returned what is no int64: 0.5 has a fraction"),
     (handled("def handler(x): return [1]", "arrow"), "returned list instead of a pyarrow array"),
     (handled("def handler(x): return 7", "pandas"), "returned int instead of a Series"),
     (handled("def handler(x): return x[:1]", "pandas"), "returned 1 values for 2 rows"),
@@ -124,6 +125,8 @@ def test_groups() -> None:
     with pytest.raises(EvaluationError, match="ZeroDivisionError") as raised:
         by_group(of("return 1 // x[0]", aggregate=True), [1], [0])
     assert raised.value.row == 1
+    with pytest.raises(EvaluationError, match=r"PYTHON_FUNCTION_RESULT.*2\.5 has a fraction"):
+        by_group(of("return sum(x) / len(x)", aggregate=True), [2, 2], [2, 3])
 
 
 def test_the_text_says_nothing_but_its_identity() -> None:
