@@ -97,6 +97,8 @@ class Delivering(ABC):
         """
         self._open()
         name = output_view(self.program, view)
+        if callback is not None and not callable(callback):
+            raise Error(f"subscribe: {callback!r} can't be called; give a function of (step, changes)")
         if callback is not None:
             self._subscriptions.add(name, callback, since)
             return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dbsp.circuits.errors import ProgramError, StateError
+from dbsp.circuits.errors import Error, ProgramError, StateError
 from tests.dbsp.build import pipeline
 
 
@@ -16,6 +16,8 @@ def test_subscribers_are_called_after_the_commit(p):
     assert seen == [(1, 1, [({"story_id": 1, "n": 1}, 1)])]
     with pytest.raises(ProgramError, match=r"unknown view 'cuonts'; .*did you mean 'counts'"):
         p.subscribe("cuonts", print)
+    with pytest.raises(Error, match="subscribe: 5 can't be called"):
+        p.subscribe("counts", 5)
 
 
 def test_without_sinks_there_is_nothing_to_deliver_while_it_is_open(p):
