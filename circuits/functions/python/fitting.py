@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from datetime import date, datetime
 from decimal import Decimal
 from functools import cache
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -54,12 +54,12 @@ def _check_of(data_type: pa.DataType) -> Check | None:
 
 
 def _whole(value: Any) -> None:
-    if isinstance(value, Real | Decimal) and not isinstance(value, Integral) and value != int(value):
+    if isinstance(value, float | np.floating | Decimal) and value != int(value):
         raise ValueError(f"{value!r} has a fraction")
 
 
 def _in_range(value: Any) -> None:
-    if isinstance(value, Real) and math.isfinite(value) and abs(value) > _LARGEST:
+    if isinstance(value, float | int | np.floating) and math.isfinite(value) and abs(float(value)) > _LARGEST:
         raise ValueError(f"{value!r} is beyond the range of float")
 
 
