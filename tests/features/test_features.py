@@ -181,6 +181,7 @@ SPARK_ONLY = {
     "grouping sets": "SELECT k, s, count(*) AS n, grouping(k) AS g FROM e GROUP BY CUBE (k, s)",
     "rollup": "SELECT k, s, sum(i) AS t FROM e GROUP BY ROLLUP (k, s)",
     "arrays": "SELECT array(d, -d) AS t, count(*) AS n FROM e GROUP BY array(d, -d)",
+    "group by maps": "SELECT map('k', d, 'l', -d) AS t, count(*) AS n FROM e GROUP BY map('k', d, 'l', -d); SELECT i, count(DISTINCT map('k', d)) AS n FROM e GROUP BY i; SELECT array(map(i, d)) AS t, count(*) AS n FROM e WHERE i IS NOT NULL GROUP BY array(map(i, d))",
     "count of several": "SELECT k, count(i, s) AS n, count(DISTINCT i, s) AS u FROM e GROUP BY k",
     "lambdas": "SELECT k, transform(array(i, k), x -> x * 2 + i) AS t, filter(array(s, 'a'), (x, n) -> x > s OR n = 0) AS f FROM e",
     "aggregate of an array": "SELECT e.k, aggregate(array(e.i, c.j), 0L, (acc, x) -> acc + coalesce(x, 1)) AS a FROM e JOIN c ON e.k = c.k",
