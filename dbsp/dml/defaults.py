@@ -28,7 +28,7 @@ def with_defaults(table: Table, rows: pa.RecordBatch, moment: datetime | None = 
     filled = pa.RecordBatch.from_arrays(columns, schema=rows.schema)
     if not table.defaults or not (table.formulas or table.checks):
         return filled
-    return whole_rows(table, without_computed(table, filled))
+    return whole_rows(table, without_computed(table, filled), own=True)
 
 
 def without_computed(table: Table, rows: pa.RecordBatch, said: Collection[str] = ()) -> pa.RecordBatch:

@@ -32,6 +32,7 @@ from dbsp.rows.incoming import arrow_schema, whole_rows
 from dbsp.rows.literals import array_of
 from dbsp.sql.plans.program import Table
 from dbsp.sql.plans.types import ddl
+from dbsp.sql.text.tokens import quoted
 
 # what a statement gives, as Spark's do
 COUNTED = pa.schema([pa.field("num_affected_rows", pa.int64(), nullable=False)])
@@ -101,7 +102,7 @@ class Edits(Seen):
         else:
             types = {one.name: one.type for one in table.schema}
             made = [
-                f"CAST(({text}) AS {ddl(types[name])}) AS `set {name}`"
+                f"CAST(({text}) AS {ddl(types[name])}) AS {quoted([f'set {name}'])}"
                 for name, text in statement.texts.items()
             ]
             condition = f" WHERE {where.condition}" if where.condition else ""
@@ -154,7 +155,7 @@ class Edits(Seen):
             for one in table.schema
         ]
         whole = pa.Table.from_arrays(columns, names=[one.name for one in table.schema])
-        return self._filled(table, whole_rows(table, whole, self.timezone))
+        return self._filled(table, whole_rows(table, whole, self.timezone, own=True))
 
     def _filled(self, table: Table, rows: pa.RecordBatch) -> pa.RecordBatch:
         """With DEFAULTs. What the clock of an earlier step gave could be late, where something can be."""
@@ -243,7 +244,8 @@ class Edits(Seen):
     def _whole(self, table: Table, columns: list[pa.Array], said: Collection[str]) -> pa.RecordBatch:
         """Of rows that were there with other values; DEFAULTs for NULL. said: the columns that are set."""
         given = pa.RecordBatch.from_arrays(columns, names=[one.name for one in table.schema])
-        return self._filled(table, whole_rows(table, without_computed(table, given, said), self.timezone))
+        rows = whole_rows(table, without_computed(table, given, said), self.timezone, own=True)
+        return self._filled(table, rows)
 
     # -- what becomes of it ---------------------------------------------------------------------------
 
@@ -273,7 +275,7 @@ def _cast_query(table: Table, columns: Sequence[str], query: str) -> str:
     types = {one.name: one.type for one in table.schema}
     names = [f"c{i}" for i in range(len(columns))]
     made = [
-        f"CAST({name} AS {ddl(types[column])}) AS `{column}`"
+        f"CAST({name} AS {ddl(types[column])}) AS {quoted([column])}"
         for name, column in zip(names, columns, strict=True)
     ]
     return f"SELECT {', '.join(made)} FROM ({query}) AS given ({', '.join(names)})"

@@ -15,6 +15,7 @@ from dbsp.circuits.traces.zset import ZSet
 from dbsp.dml.statement import Merge, When
 from dbsp.sql.plans.program import Table
 from dbsp.sql.plans.types import ddl
+from dbsp.sql.text.tokens import quoted
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ def merged(statement: Merge, called: str, ask: Callable[[str], ZSet]) -> Iterato
         truth = _truth(earlier, clause)
         where = f" WHERE {truth}" if truth else ""
         made = _made(statement.table, clause)
-        columns = ", ".join([f"`{statement.name}`.*", *made])
+        columns = ", ".join([f"{quoted([statement.name])}.*", *made])
         if clause.of == "source":
             query = f"SELECT {', '.join(made)} FROM {source} LEFT ANTI JOIN {called} ON {on}{where}"
         elif clause.of == "target":
@@ -59,4 +60,4 @@ def _made(table: Table, clause: When) -> list[str]:
     """What columns get, each as the table's: values of SQL are cast as an assignment is."""
     types = {one.name: one.type for one in table.schema}
     given = (clause.texts or {}).items()
-    return [f"CAST(({text}) AS {ddl(types[name])}) AS `set {name}`" for name, text in given]
+    return [f"CAST(({text}) AS {ddl(types[name])}) AS {quoted([f'set {name}'])}" for name, text in given]

@@ -13,6 +13,7 @@ from dbsp.queries.answer import answer, answer_or_hand_over
 from dbsp.queries.plans import Plans, named_in
 from dbsp.rows.incoming import arrow_schema
 from dbsp.sql.plans.program import Program, Table
+from dbsp.sql.text.tokens import quoted
 from dbsp.views.view import Contents
 
 if TYPE_CHECKING:
@@ -84,5 +85,5 @@ class Seen:
 
 def called(table: Table, where: Where) -> str:
     """The table as a relation, under the name that the statement has for its rows."""
-    quoted = ".".join(f"`{part}`" for part in table.name.split("."))
-    return f"{quoted} AS `{where.name}`" if where.name else quoted
+    relation = quoted(table.name.split("."))
+    return f"{relation} AS {quoted([where.name])}" if where.name else relation

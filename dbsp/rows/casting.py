@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from dbsp.circuits.columns.forms.months import CALENDAR, MONTHS, holds_months
-from dbsp.circuits.columns.forms.outside import from_outside, has_outside, outside_type
+from dbsp.circuits.columns.forms.outside import from_outside, has_outside, outside_type, to_outside
 from dbsp.circuits.columns.forms.time_of_day import TIME
 from dbsp.circuits.columns.variants.type import VARIANT
 
@@ -61,11 +61,16 @@ def kind(type_: pa.DataType) -> str:
     return str(type_)
 
 
-def cast_array(array: pa.Array, target: pa.DataType, timezone: str = "UTC") -> pa.Array:
-    """The same values as `target`. timezone: of timestamps that have none, for a target that has one.
+def cast_array(array: pa.Array, target: pa.DataType, timezone: str = "UTC", own: bool = False) -> pa.Array:
+    """The same values as `target`. timezone: of timestamps that have none, for a target that has one. own:
+    the array is of this project's types, as rows of a query are: a duration of seconds is of months there.
 
     Raises Refused.
     """
+    if own and holds_months(array.type):
+        if array.type == target:
+            return array
+        array = to_outside(array)
     if has_outside(target):
         return _with_outside(array, target, timezone)
     is_same = array.type == target and target != TIME  # one of outside may be finer
@@ -142,13 +147,15 @@ def _integers_for_months(given: pa.DataType, target: pa.DataType) -> bool:
     )
 
 
-def first_refused(array: pa.Array, target: pa.DataType, timezone: str = "UTC") -> int | None:
+def first_refused(
+    array: pa.Array, target: pa.DataType, timezone: str = "UTC", own: bool = False
+) -> int | None:
     """The position of the first value that `cast_array` refuses, by bisection; None: the type as such."""
     low, high = 0, len(array)  # array[:low] fits, array[:high] doesn't
     while high - low > 1:
         middle = (low + high) // 2
         try:
-            cast_array(array.slice(low, middle - low), target, timezone)
+            cast_array(array.slice(low, middle - low), target, timezone, own)
         except Refused:
             high = middle
         else:

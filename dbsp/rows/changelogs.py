@@ -46,12 +46,13 @@ CHANGE_TYPES = {"insert": 1, "update_postimage": 1, "update_preimage": -1, "dele
 
 
 def changes(
-    table: Table, records: pa.RecordBatch, timezone: str = "UTC"
+    table: Table, records: pa.RecordBatch, timezone: str = "UTC", own: bool = False
 ) -> tuple[pa.RecordBatch, np.ndarray]:
     """The table's rows and int64 weights, in the order of the records.
 
     records: the table's columns and `__weight`, `__op` or `_change_type`; or an envelope's. In a keyed table
-    weight 1 is an upsert, −1 a delete by key. Raises BadRow, whose row is the record's.
+    weight 1 is an upsert, −1 a delete by key. own: as of `whole_rows`; of no envelope. Raises BadRow, whose
+    row is the record's.
     """
     if table.changelog == DEBEZIUM:
         return _of_envelopes(table, records, timezone)
@@ -59,10 +60,10 @@ def changes(
         return _of_maxwell(table, records, timezone)
     weights = _weights(table, records)
     marks = {WEIGHT, OP, STEP} if table.changelog != CHANGE_FEED else {CHANGE_TYPE, COMMIT_VERSION}
-    own = records.select([i for i, name in enumerate(records.schema.names) if name.lower() not in marks])
+    rows = records.select([i for i, name in enumerate(records.schema.names) if name.lower() not in marks])
     come, gone = np.flatnonzero(weights > 0), np.flatnonzero(weights < 0)
-    rows, _ = _merged(table, _Part(own, come, come), _Part(own, gone, gone), timezone)
-    return rows, weights
+    parts = _Part(rows, come, come, own), _Part(rows, gone, gone, own)
+    return _merged(table, *parts, timezone)[0], weights
 
 
 def _weights(table: Table, records: pa.RecordBatch) -> np.ndarray:
@@ -148,18 +149,19 @@ def _of_maxwell(table: Table, records: pa.RecordBatch, timezone: str) -> tuple[p
 
 @dataclass(frozen=True)
 class _Part:
-    """Those rows of a batch that are in `records`, which go to these positions."""
+    """Those rows of a batch that are in `records`, which go to these positions. own: as of `whole_rows`."""
 
     batch: pa.RecordBatch
     records: np.ndarray
     positions: np.ndarray
+    own: bool = False
 
     def read(self, table: Table, timezone: str, retracted: bool) -> pa.RecordBatch:
         rows = take(self.batch, self.records)
         try:
             if retracted and table.primary_key:
-                return key_rows(table, rows, timezone)
-            return whole_rows(table, rows, timezone, retracted)
+                return key_rows(table, rows, timezone, self.own)
+            return whole_rows(table, rows, timezone, retracted, self.own)
         except BadRow as error:
             if error.row is None:
                 raise

@@ -50,15 +50,18 @@ def arrow_schema(relation: Table | View | Evaluable) -> pa.Schema:
     return pa.schema(map(arrow_field, relation.schema))
 
 
-def whole_rows(table: Table, rows: object, timezone: str = "UTC", retracted: bool = False) -> pa.RecordBatch:
-    """The rows with all columns of the table. timezone: of datetimes that have none.
+def whole_rows(
+    table: Table, rows: object, timezone: str = "UTC", retracted: bool = False, own: bool = False
+) -> pa.RecordBatch:
+    """The rows with all columns of the table. timezone: of datetimes that have none. own: they are of this
+    project's types, as those of a query over tables; see `cast_array`.
 
     Raises DataError naming table, row, column, the value, what fits.
     """
     names = [field.name for field in table.schema]
     defaults = () if retracted else table.defaults
     filled = {names[one.column] for one in defaults} | {names[one.column] for one in table.formulas}
-    whole = _Reader(table, names, timezone, filled=frozenset(filled)).read(rows)
+    whole = _Reader(table, names, timezone, filled=frozenset(filled), own=own).read(rows)
     if not table.formulas and not table.checks:
         return whole
     from dbsp.circuits.operators.inputs.rules import Rules  # noqa: PLC0415  few tables have some
@@ -72,12 +75,15 @@ def whole_rows(table: Table, rows: object, timezone: str = "UTC", retracted: boo
     return judged
 
 
-def key_rows(table: Table, rows: object, timezone: str = "UTC") -> pa.RecordBatch:
-    """Keys, or rows of which only the key counts: all columns of the table, NULL where not in the key."""
+def key_rows(table: Table, rows: object, timezone: str = "UTC", own: bool = False) -> pa.RecordBatch:
+    """Keys, or rows of which only the key counts: all columns of the table, NULL where not in the key.
+
+    own: as of `whole_rows`.
+    """
     names = [field.name for field in table.schema]
     width = _tuple_width(rows)
     wanted = names if width == len(names) != len(table.primary_key) else list(table.primary_key)
-    keys = _Reader(table, wanted, timezone, required=table.primary_key).read(rows)
+    keys = _Reader(table, wanted, timezone, required=table.primary_key, own=own).read(rows)
     columns = [
         keys.column(wanted.index(field.name))
         if field.name in table.primary_key
@@ -95,7 +101,7 @@ def _tuple_width(rows: object) -> int | None:
 
 class _Reader:
     """columns: those read, in order. required: those that can't be NULL or left out. filled: those that are
-    filled in, so that they needn't be there.
+    filled in, so that they needn't be there. own: whether Arrow's arrays are of this project's types.
     """
 
     def __init__(
@@ -105,10 +111,12 @@ class _Reader:
         timezone: str,
         required: Sequence[str] | None = None,
         filled: frozenset[str] = frozenset(),
+        own: bool = False,
     ) -> None:
         self.table = table
         self.columns = columns
         self.timezone = timezone
+        self.own = own
         self.types = {field.name: field.type for field in table.schema}
         if required is None:
             required = [f.name for f in table.schema if not f.nullable or f.name in table.primary_key]
@@ -157,9 +165,9 @@ class _Reader:
             values.chunk(0) if values.num_chunks == 1 else pa.concat_arrays(values.chunks or [_none(values)])
         )
         try:
-            return cast_array(array, self.types[name], self.timezone)
+            return cast_array(array, self.types[name], self.timezone, self.own)
         except Refused as refused:
-            at = first_refused(array, self.types[name], self.timezone)
+            at = first_refused(array, self.types[name], self.timezone, self.own)
             raise self._misfit(name, at, array[at].as_py() if at is not None else None, refused) from None
 
     def _from_python(self, rows: list[Any]) -> list[pa.Array]:

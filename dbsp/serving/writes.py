@@ -114,7 +114,7 @@ class Writes:
         marked = replace(table, schema=fields, primary_key=(), formulas=(), checks=())
         records = whole_rows(marked, rows, timezone, retracted=True)
         logged = replace(table, changelog="upsert" if table.primary_key else "retract")
-        changed, weights = read_changes(logged, records, timezone)
+        changed, weights = read_changes(logged, records, timezone, own=True)
         if table.append_only and (weights < 0).any():
             raise BadRow(table.name, "a retraction; the table is append-only", int(np.argmax(weights < 0)))
         self.pipeline.change(table.name, changed, weights)

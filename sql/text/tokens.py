@@ -46,6 +46,11 @@ class Token:
     def upper(self) -> str:
         return self.text.upper() if self.kind == "word" else self.text
 
+    @property
+    def name(self) -> str:
+        """What it names, as it is written; the backticks of what `Cursor` gives are gone already."""
+        return self.text[1:-1].replace("``", "`") if self.kind == "quoted" else self.text
+
     def __str__(self) -> str:
         return "the end" if self.kind == "end" else f"'{self.text}'"
 
@@ -219,7 +224,7 @@ class Cursor:
         """An identifier; a quoted one loses its backticks."""
         token = self.take()
         if token.kind == "quoted":
-            return Token("quoted", token.text[1:-1].replace("``", "`"), token.start, token.stop)
+            return Token("quoted", token.name, token.start, token.stop)
         if token.kind != "word":
             self.fail(f"expected {what}, found {token}", token)
         return token
@@ -278,6 +283,11 @@ class Cursor:
 
     def fail(self, message: str, token: Token | None = None) -> NoReturn:
         raise self.source.error((token or self.next).start, message)
+
+
+def quoted(parts: Sequence[str]) -> str:
+    """A name of several parts, as SQL spells it."""
+    return ".".join("`" + part.replace("`", "``") + "`" for part in parts)
 
 
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "b": "\b", "Z": "\x1a"}

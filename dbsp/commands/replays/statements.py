@@ -85,8 +85,12 @@ def _clock(cursor: Cursor) -> datetime | None:
 def _advance(cursor: Cursor, program: Program) -> Advance:
     token = cursor.name("a table's name")
     cursor.expect(".")
-    column = cursor.name("a column's name")
-    one = find_waterline(token.text, column.text, program, cursor.source.location(token.start))
+    parts = [token.text, cursor.name("a column's name").text]
+    while cursor.accept("."):  # before the table stood its schema
+        parts.append(cursor.name("a column's name").text)
+    *relation, column = parts
+    where = cursor.source.location(token.start)
+    one = find_waterline(cursor.in_use.relation(relation), column, program, where)
     cursor.expect("TO")
     where = cursor.source.location(cursor.next.start)
     value = literal(cursor)

@@ -195,11 +195,6 @@ class Project:
         return (*self.stored, *(dataset for dataset in self.datasets if dataset.is_sink))
 
 
-def quoted(parts: Sequence[str]) -> str:
-    """A name of several parts, as SQL spells it."""
-    return ".".join("`" + part.replace("`", "``") + "`" for part in parts)
-
-
 def shown(name: str) -> str:
     """A quoted name as people write it."""
     return name.replace("`", "")

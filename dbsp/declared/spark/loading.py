@@ -15,7 +15,8 @@ from pyspark.sql.types import StructType
 
 from dbsp.circuits.errors import ProgramError
 from dbsp.declared.logs.delta import DELTA
-from dbsp.declared.project.datasets import Loaded, Table, quoted
+from dbsp.declared.project.datasets import Loaded, Table
+from dbsp.sql.text.tokens import quoted
 
 FILES = ("parquet", "json", "csv", "orc", "text")
 _PATH, _PATHS = "path", "paths"

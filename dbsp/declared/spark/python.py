@@ -15,12 +15,13 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from dbsp.declared.project.changes import DELETES, SEQUENCE
-from dbsp.declared.project.datasets import Loaded, quoted
+from dbsp.declared.project.datasets import Loaded
 from dbsp.declared.spark.loading import name_loaded
 from dbsp.declared.spark.modules.messages import digest_of, messages_of
 from dbsp.declared.spark.modules.planning import no_query
 from dbsp.declared.spark.said import HIDDEN
 from dbsp.sql.catalyst.jvm.classes import class_loader
+from dbsp.sql.text.tokens import quoted
 
 _SOURCE = Path(__file__).with_name("Registering.java")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from dbsp.declared.project.datasets import quoted
+from dbsp.sql.text.tokens import quoted
 
 
 def each(values: Any) -> Iterator[Any]:

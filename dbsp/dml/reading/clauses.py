@@ -8,7 +8,7 @@ from typing import Any
 from dbsp.circuits.errors import ProgramError
 from dbsp.rows.sql_literals import literal
 from dbsp.sql.plans.program import Program, Table
-from dbsp.sql.text.tokens import Cursor
+from dbsp.sql.text.tokens import Cursor, quoted
 
 # stands for a value, as NULL does: no column with a DEFAULT is ever NULL
 DEFAULT = "DEFAULT"
@@ -80,7 +80,7 @@ def source_of(cursor: Cursor) -> tuple[str, str]:
         cursor.parentheses()
     else:
         cursor.relation("a table or view, or a query in parentheses")
-        name = cursor.ahead(-1).text.strip("`")
+        name = cursor.ahead(-1).name
     text = cursor.source.text[start : cursor.ahead(-1).stop]
     given = row_name(cursor)
     if not (given or name):
@@ -90,7 +90,7 @@ def source_of(cursor: Cursor) -> tuple[str, str]:
         start = cursor.next.start
         cursor.parentheses()
         columns = cursor.source.text[start : cursor.ahead(-1).stop]
-    return (f"{text} AS `{given}`{columns}" if given else text), given or name
+    return (f"{text} AS {quoted([given])}{columns}" if given else text), given or name
 
 
 def value_text(text: str) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dbsp.dml.reading.clauses import assigned_column, columns_listed, row_name, source_of, value_text
 from dbsp.dml.statement import Merge, When
 from dbsp.sql.plans.program import Table
-from dbsp.sql.text.tokens import Cursor
+from dbsp.sql.text.tokens import Cursor, quoted
 
 
 def read_merge(cursor: Cursor, table: Table) -> Merge:
@@ -55,7 +55,7 @@ def _when(cursor: Cursor, table: Table, name: str, called: str) -> When:
 
 
 def _all(table: Table, called: str) -> dict[str, str]:
-    return {column.name: f"`{called}`.`{column.name}`" for column in table.schema}
+    return {column.name: quoted([called, column.name]) for column in table.schema}
 
 
 def _assigned(cursor: Cursor, table: Table, name: str, called: str) -> dict[str, str]:

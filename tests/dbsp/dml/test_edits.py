@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -205,3 +206,68 @@ def test_what_can_t_be_changed_is_said(p: Pipeline) -> None:
     with pytest.raises(StateError, match="table 'log' is kept by nothing; a view SELECT"):
         p["log"]
     assert p.queued == {}
+
+
+SPANS = """
+CREATE TABLE spans (
+  id INT, n INT DEFAULT 0 CHECK (n < 9), ym INTERVAL YEAR TO MONTH, many ARRAY<INTERVAL YEAR TO MONTH>,
+  PRIMARY KEY (id)
+);
+CREATE VIEW v AS SELECT id, n, CAST(ym AS STRING) AS ym, CAST(many[0] AS STRING) AS first FROM spans;
+"""
+
+
+def test_months_stay_what_they_are() -> None:
+    with Pipeline(sql=SPANS, runner="inline") as p:
+        p.insert("spans", [(1, 1, 14, [3])])
+        p.step()
+        for statement in (
+            "UPDATE spans SET n = 2 WHERE id = 1",
+            "INSERT INTO spans SELECT id + 1, n, ym, many FROM spans",
+            "INSERT INTO spans (id, ym) SELECT 3, ym + INTERVAL '1' MONTH FROM spans WHERE id = 1",
+            "UPDATE spans SET ym = ym * 2, many = array(ym) WHERE id = 2",
+            "MERGE INTO spans t USING spans s ON t.id = s.id + 10 "
+            "WHEN NOT MATCHED AND s.id = 1 THEN INSERT (id, n, ym, many) VALUES (4, 4, s.ym, s.many)",
+        ):
+            p.sql(statement)
+            p.step()
+        assert [tuple(row.values()) for row in p["v"].rows()] == [
+            (1, 2, "INTERVAL '1-2' YEAR TO MONTH", "INTERVAL '0-3' YEAR TO MONTH"),
+            (2, 2, "INTERVAL '2-4' YEAR TO MONTH", "INTERVAL '1-2' YEAR TO MONTH"),
+            (3, 0, "INTERVAL '1-3' YEAR TO MONTH", None),
+            (4, 4, "INTERVAL '1-2' YEAR TO MONTH", "INTERVAL '0-3' YEAR TO MONTH"),
+        ]
+        given = {"id": [5], "n": [1], "ym": pa.array([14], pa.duration("s")), "many": pa.nulls(1)}
+        with pytest.raises(DataError, match="is no interval of months; cast it"):
+            p.insert("spans", pa.table(given))
+
+
+NAMES = """
+CREATE TABLE t (id INT, `c``c` INT, PRIMARY KEY (id));
+CREATE TABLE `u``u` (id INT);
+CREATE VIEW v AS SELECT * FROM t;
+CREATE VIEW w AS SELECT * FROM `u``u`;
+"""
+
+
+def test_names_may_have_backticks() -> None:
+    with Pipeline(sql=NAMES, runner="inline") as p:
+        p.insert("t", [(1, 2)])
+        p.insert("u`u", [(1,), (7,)])
+        p.step()
+        for statement in (
+            "INSERT INTO t SELECT id + 1, `c``c` FROM t",
+            "UPDATE t AS `x``x` SET `c``c` = `x``x`.`c``c` + 1 WHERE `x``x`.id > 1",
+            "UPDATE `u``u` SET id = id + 1 WHERE id > 2",
+            "DELETE FROM `u``u` WHERE id < 2",
+            "MERGE INTO t USING `u``u` ON t.id = `u``u`.id "
+            "WHEN NOT MATCHED THEN INSERT (id, `c``c`) VALUES (`u``u`.id, 0)",
+            "MERGE INTO t USING t AS `s``s` ON `s``s`.id = t.id AND t.id = 1 "
+            "WHEN MATCHED THEN UPDATE SET `c``c` = 5",
+            "MERGE INTO `u``u` USING t AS `s``s` ON `s``s`.id = `u``u`.id WHEN NOT MATCHED AND id = 2 "
+            "THEN INSERT *",
+        ):
+            p.sql(statement)
+            p.step()
+        assert [tuple(row.values()) for row in p["v"].rows()] == [(1, 5), (2, 3), (8, 0)]
+        assert p["w"].rows() == [{"id": 2}, {"id": 8}]

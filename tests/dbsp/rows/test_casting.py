@@ -120,3 +120,15 @@ def test_kinds() -> None:
     assert cast_array(pa.nulls(2), pa.int8()).to_pylist() == [None, None]
     assert cast_array(pa.array(["a", "a"]).dictionary_encode(), pa.string()).to_pylist() == ["a", "a"]
     assert limits(pa.int16()) == "-32768 to 32767"
+
+
+def test_rows_of_a_query_have_months_already() -> None:
+    months = pa.array([14, None], MONTHS)
+    assert cast_array(months, MONTHS, own=True).equals(months)
+    # nested ones may differ in whether they can be NULL
+    inner = pa.array([{"m": 14, "n": 1}], pa.struct([("m", MONTHS), ("n", pa.int32())]))
+    target = pa.struct([pa.field("m", MONTHS, False), pa.field("n", pa.int64())])
+    assert cast_array(inner, target, own=True).to_pylist() == inner.to_pylist()
+    for own in (False, True):
+        with pytest.raises(Refused, match="is no interval of months; cast it"):
+            cast_array(pa.array([14], pa.duration("us")), MONTHS, own=own)

@@ -6,6 +6,7 @@ import random
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from tests.dbsp.serving.served import TOKEN, served
@@ -92,6 +93,27 @@ def test_an_append_only_table_takes_no_retraction() -> None:
             "append-only" in client.request("DELETE", "/tables/visits", json=[{"shop": "a"}]).json()["error"]
         )
         assert serving.pipeline.last_step == 0
+
+
+SPANS = """
+CREATE TABLE spans (m INTERVAL YEAR TO MONTH, n INT, PRIMARY KEY (m));
+CREATE VIEW v AS SELECT CAST(m AS STRING) AS m, n FROM spans;
+"""
+
+
+def test_a_changelog_may_have_months() -> None:
+    with served(program=SPANS) as (client, _):
+        client.posted("spans", [{"m": 14, "n": 1, "__op": "U"}, {"m": 2, "n": 2, "__op": "I"}])
+        client.posted("spans", [{"m": 2, "__op": "D"}])
+        assert client.rows("/views/v") == [{"m": "INTERVAL '1-2' YEAR TO MONTH", "n": 1}]
+        rows = pa.table({"m": pa.array([14], pa.duration("s")), "n": [1], "__op": ["U"]})
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, rows.schema) as writer:
+            writer.write_table(rows)
+        kind = {"Content-Type": "application/vnd.apache.arrow.stream"}
+        answer = client.post("/tables/spans", content=sink.getvalue().to_pybytes(), headers=kind)
+        assert answer.status_code == 400
+        assert "is no interval of months" in answer.json()["error"]
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dbsp.circuits.errors import ProgramError
 from dbsp.sql.text.source import as_it_is, read
-from dbsp.sql.text.tokens import Slice, tokens, tokens_in, unquote
+from dbsp.sql.text.tokens import Slice, quoted, tokens, tokens_in, unquote
 
 
 def kinds(text: str) -> list[tuple[str, str]]:
@@ -74,3 +74,9 @@ def test_a_program_is_read_once() -> None:
     """However many of its views look for their own."""
     text = "SELECT 1;\n" * 3
     assert tokens(as_it_is(text, "p.sql")) is tokens(as_it_is(text, "p.sql"))
+
+
+@given(st.text(min_size=1, max_size=9))
+def test_a_quoted_name_is_read_as_it_was(name: str) -> None:
+    first, dot, second, _ = tokens(as_it_is(quoted([name, "b"]), "p.sql"))
+    assert (first.kind, first.name, dot.text, second.name) == ("quoted", name, ".", "b")

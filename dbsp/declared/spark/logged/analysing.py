@@ -23,8 +23,9 @@ from dbsp.circuits.errors import Error
 from dbsp.declared.logs.delta import DELTA
 from dbsp.declared.logs.iceberg import CATALOG, ICEBERG
 from dbsp.declared.logs.opened import log_of
-from dbsp.declared.project.datasets import Logged, quoted
+from dbsp.declared.project.datasets import Logged
 from dbsp.sql.catalyst.jvm.classes import class_loader
+from dbsp.sql.text.tokens import quoted
 
 _SOURCE = Path(__file__).with_name("Logged.java")
 _CATALOG = "spark.sql.catalog.spark_catalog"

@@ -7,7 +7,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from dbsp.circuits.errors import ProgramError
-from dbsp.declared.project.datasets import Flow, quoted
+from dbsp.declared.project.datasets import Flow
 from dbsp.declared.project.streams import is_read_as_it_is, streamed
 from dbsp.declared.spark.changes import changes_of, of_definition
 from dbsp.declared.spark.loading import FILES
@@ -15,6 +15,7 @@ from dbsp.declared.spark.python import Definition, Definitions
 from dbsp.declared.spark.reading.graphs import is_of_changes
 from dbsp.declared.spark.reading.statements import Statements
 from dbsp.declared.spark.scala import columns_of, each, name_of, option, pairs, spelled
+from dbsp.sql.text.tokens import quoted
 
 
 class Flows:

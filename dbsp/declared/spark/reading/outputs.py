@@ -17,13 +17,13 @@ from dbsp.declared.project.datasets import (
     Flow,
     Loaded,
     Table,
-    quoted,
 )
 from dbsp.declared.project.streams import streamed
 from dbsp.declared.spark.catalog import Catalog
 from dbsp.declared.spark.logged.analysing import elsewhere, logged
 from dbsp.declared.spark.reading.statements import Statements
 from dbsp.declared.spark.scala import columns_of, each, option, pairs, spelled
+from dbsp.sql.text.tokens import quoted
 
 
 class Outputs:

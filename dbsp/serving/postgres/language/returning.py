@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dbsp.serving.postgres.language.spelling import Cursor, Word, spark_text
-from dbsp.sql.text.tokens import begins_at
+from dbsp.sql.text.tokens import begins_at, quoted
 
 _OF = {"INSERT": ("INSERT", "INTO"), "UPDATE": ("UPDATE",), "DELETE": ("DELETE", "FROM")}
 _AFTER_COLUMN = (")", ",", ".", "[", "::")
@@ -58,8 +58,8 @@ class Returning:
 
     def select(self, values: Sequence[str] = ()) -> str:
         """The same of a relation of the table's name. values: the parameters' literals."""
-        table = ".".join(f"`{part}`" for part in self.table.split("."))
-        return f"SELECT {spark_text(self.listed, values)} FROM {table} AS `{self.name}`"
+        relation = f"{quoted(self.table.split('.'))} AS {quoted([self.name])}"
+        return f"SELECT {spark_text(self.listed, values)} FROM {relation}"
 
 
 def split_returning(words: Sequence[Word]) -> tuple[Sequence[Word], Returning | None]:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
+import pyarrow as pa
 import pytest
 
 from dbsp.circuits.errors import DataError, ProgramError
 from dbsp.commands.replays.files import queue
 from dbsp.commands.replays.statements import read_sql
 from dbsp.commands.replays.steps import Change
-from tests.dbsp.build import pipeline, votes_program
+from dbsp.sql.plans.nodes import Scan
+from dbsp.sql.plans.program import ColumnLateness
+from dbsp.sql.plans.schemas import Field
+from tests.dbsp.build import pipeline, program, table, view, votes_program
 
 
 def changes(text):
@@ -164,3 +169,23 @@ def test_an_error_of_a_statement_is_placed_at_what_it_names(said: str, place: st
         (evaluated,) = [one for step in read_sql(text, "d.sql", p.program) for one in step.statements]
         error = evaluated.failed(ProgramError(said))
     assert str(error) == f"d.sql:{place}: {said.partition(': ')[2]}"
+
+
+@pytest.mark.parametrize(
+    ("name", "spelled"),
+    [
+        ("visit", "visit.at"),
+        ("visit", "`visit`.`AT`"),
+        ("sales.visit", "sales.visit.at"),
+        ("sales.visit", "`Sales`.`visit`.`at`"),
+        ("c.sales.vis`it", "c.sales.`vis``it`.at"),
+    ],
+)
+def test_a_waterline_is_of_a_table_with_a_schema_or_without(name: str, spelled: str) -> None:
+    schema = (Field("who", pa.int64()), Field("at", pa.timestamp("us", tz="UTC")))
+    visit = replace(table(name, schema), lateness=(ColumnLateness(1, 1_000_000, None),))
+    visits = program([visit], [view("v", Scan(name, schema))])
+    (step,) = read_sql(f"ADVANCE {spelled} TO TIMESTAMP '2024-01-01 10:00:00'", "d.sql", visits)
+    assert [one.waterline.name for one in step.advances] == [f"{name}.at"]
+    with pytest.raises(DataError, match=r"^d.sql:1:9: no LATENESS for '.*\.who' to advance"):
+        list(read_sql(f"ADVANCE {spelled.rpartition('.')[0]}.who TO 1", "d.sql", visits))

@@ -8,9 +8,9 @@ from dbsp.declared.project.datasets import (
     TEMPORARY_VIEW,
     Changes,
     above,
-    quoted,
     shown,
 )
+from dbsp.sql.text.tokens import quoted
 from tests.dbsp.declared.made import dataset, flow, project
 
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from dbsp.declared.project.datasets import Table, quoted
+from dbsp.declared.project.datasets import Table
 from dbsp.declared.spark.facts import is_usual, metastore_of, place_of
+from dbsp.sql.text.tokens import quoted
 
 pytestmark = pytest.mark.spark
 

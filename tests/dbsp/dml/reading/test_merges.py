@@ -97,3 +97,12 @@ def test_what_is_done_may_be_nothing_and_a_value_the_default() -> None:
         When("matched", "", {"story_id": "NULL"}),
         When("source", "", {"user_id": "s.a", "story_id": "NULL"}),
     )
+
+
+def test_names_may_have_backticks() -> None:
+    aliased = read("MERGE INTO votes USING event `e``e` ON TRUE WHEN MATCHED THEN UPDATE SET *")
+    assert aliased.source == "event AS `e``e`"
+    named = read("MERGE INTO votes USING `s``s` ON TRUE WHEN MATCHED THEN UPDATE SET *")
+    for merge, name in ((aliased, "`e``e`"), (named, "`s``s`")):
+        texts = {"user_id": f"{name}.`user_id`", "story_id": f"{name}.`story_id`"}
+        assert [clause.texts for clause in merge.clauses] == [texts]

@@ -48,6 +48,12 @@ from dbsp.serving.postgres.language.spelling import spark_text, statements
             None,
             "SELECT a, FROM `t` AS `t`",
         ),
+        (
+            'DELETE FROM "t`t" AS "x`x" RETURNING a',
+            "DELETE FROM `t``t` AS `x``x`",
+            ["a"],
+            "SELECT a FROM `t``t` AS `x``x`",
+        ),
     ],
 )
 def test_returned(said: str, statement: str, columns: list[str] | None, select: str) -> None:
