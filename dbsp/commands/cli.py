@@ -16,9 +16,11 @@ from dbsp.commands.declared.commands import pipeline
 from dbsp.commands.history import commands as history
 from dbsp.commands.process.group import Group
 from dbsp.commands.process.options import (
+    VIEWS_SHOWN,
     changelog_option,
     check_changelog,
     evolve_options,
+    gives_way,
     keep_options,
     listed,
     partitions_option,
@@ -150,8 +152,17 @@ def run(program: str, once: bool, output: str | None, changelog: str, ui: bool, 
       dbsp run program.sql --state state/ --every 1s --output json
       dbsp run program.sql --packages org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0
     """
+    context = click.get_current_context()
+    if gives_way(context, "every", "once"):
+        options["every"] = None
+    elif gives_way(context, "once", "every"):
+        once = False
     if once and options["every"]:
         raise click.UsageError("--once and --every exclude each other")
+    if output in VIEWS_SHOWN and gives_way(context, "changelog", "output"):
+        changelog = "retract"
+    elif changelog != "retract" and output in VIEWS_SHOWN and gives_way(context, "output", "changelog"):
+        output = None
     check_changelog(output, changelog)
     from dbsp.commands.run import run_program  # noqa: PLC0415
 

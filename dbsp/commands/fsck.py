@@ -46,7 +46,7 @@ from dbsp.state.records.delivered import (
     read_delivered,
     write_delivered,
 )
-from dbsp.state.records.identity import NAME, OtherFormat, read_identity
+from dbsp.state.records.identity import NAME, OtherFormat, no_state, read_identity
 from dbsp.state.records.places import Place, names_in
 from dbsp.state.recovery import begun_after
 
@@ -223,7 +223,7 @@ def _alone(root: Place) -> Iterator[None]:
         # where no record is on a store, nothing says that any may be
         is_begun = (root / NAME).exists() if isinstance(root, ObjectPath) else False
         if not is_begun and not (root / "commits").is_dir():
-            raise StateError(f"{root}: no state directory (it has no commits/)")
+            raise no_state(root, "commits/")
         lock = only_writer(root)
     try:
         yield

@@ -38,6 +38,7 @@ from dbsp.state.lock import Lock
 from dbsp.state.objects.path import SEGMENTS
 from dbsp.state.opening import only_writer
 from dbsp.state.records.commits import Commit, write_whole
+from dbsp.state.records.identity import BACKUP
 from dbsp.state.records.places import Place, delete, names_in, place_of
 from dbsp.state.records.sealed import read_sealed, seal
 from dbsp.state.store import Store
@@ -45,7 +46,7 @@ from dbsp.state.store import Store
 if TYPE_CHECKING:
     from dbsp.state.objects.lease import Lease
 
-NAME = "backup.json"
+NAME = BACKUP
 _OURS = {NAME, NAME + ".tmp", SEGMENTS, "lock", "lease"}
 _ATTEMPTS = 5
 # what a backup that was killed leaves pinned

@@ -25,6 +25,7 @@ from dbsp.pipeline.runners import read_again, runner_of
 from dbsp.pipeline.spark.in_tasks import ReadInTasks
 from dbsp.pipeline.stepping import Stepping
 from dbsp.pipeline.steps.position import Position
+from dbsp.pipeline.udf import Function, declared_of
 from dbsp.running.observed import Observed
 from dbsp.running.queue import Rows
 from dbsp.running.runner import Runner
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from dbsp.dml.edits import Edits
     from dbsp.pipeline.sinks import Sinks
     from dbsp.pipeline.spark.runs.streaming import Run
-    from dbsp.pipeline.udf import Function
 
 log = logging.getLogger("dbsp")
 
@@ -99,7 +99,7 @@ class Pipeline(Feeding, Delivering, Stepping, Asked, Driven):
         check_arguments(program, sql, spark, runner, verify, partitions, max_undelivered, evolve, backfill)
         # first, so that a program that isn't in the cache is compiled in the session that will run it
         self.runner: Runner = runner_of(runner, spark)
-        declared = [function.declared for function in functions]
+        declared = declared_of(functions)
         if isinstance(program, Program):
             self.program = program
         elif program is not None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from dbsp.evolution.evolve import planned
 from dbsp.evolution.plan import Plan
 from dbsp.pipeline.arguments import FROM_SOURCE, check_backfill
-from dbsp.pipeline.udf import Function
+from dbsp.pipeline.udf import Function, declared_of
 from dbsp.sql.compiler.load import load_program
 from dbsp.sql.plans.program import Program
 from dbsp.state.store import Store
@@ -37,7 +37,7 @@ def plan(
     """
     check_backfill(backfill)
     if not isinstance(program, Program):
-        declared = [function.declared for function in functions]
+        declared = declared_of(functions)
         program = load_program(Path(program), define=define, functions=declared)
     store, before = Store.read(state)
     found = planned(program, store, before, backfill == FROM_SOURCE)

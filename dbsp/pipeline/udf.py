@@ -13,7 +13,7 @@ program: state made with a function is not gone on with under another one.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,3 +98,11 @@ def _function(
     if not arguments:
         raise Error(f"function '{name}' has no arguments, so it is a constant; write the constant")
     return Function(run, arguments, returns, name, style, aggregate)
+
+
+def declared_of(functions: Collection[Function]) -> list[Declared]:
+    """As a program is compiled with them. Raises Error for what is none."""
+    for one in functions:
+        if not isinstance(one, Function):
+            raise Error(f"functions are what @dbsp.udf and @dbsp.udaf make; not {one!r}")
+    return [function.declared for function in functions]

@@ -30,7 +30,7 @@ from dbsp.state.records.commits import (
     write_whole,
 )
 from dbsp.state.records.delivered import first_lacking
-from dbsp.state.records.identity import NAME, NUMBERED, Identity, OtherProgram, of_before
+from dbsp.state.records.identity import NAME, NUMBERED, Identity, OtherProgram, of_another, of_before
 from dbsp.state.records.places import Place, delete
 
 # records that are asked for together, of a store
@@ -97,7 +97,9 @@ class Recovery:
             elif known is not None:
                 self._past.kept.add(step, known)
         if self.last.fingerprint != self._identity.fingerprint:
-            raise of_before(self._root, self.last.step, self._identity)
+            if (self._root / NAME).exists():
+                raise of_before(self._root, self.last.step, self._identity)
+            raise of_another(self._root, "another program", self.last.fingerprint, self._identity)
         if self.last.format > NUMBERED:
             self._refuse_other_traces(self.last)
 

@@ -41,6 +41,7 @@ from dbsp.state.records.identity import (
     NEXT,
     Identity,
     OtherProgram,
+    no_state,
     read_identity,
     refuse_foreign,
 )
@@ -152,9 +153,9 @@ class Store:
                 raise StateError(f"{root}: {is_}; give the --state directory of a run")
             store = Store(root, False, read_keep(root), None, False, verify)
             identity = owner(root)
-        if identity is None:
-            raise StateError(f"{root}: no state directory (it has no program.json)")
         with disk(root):
+            if identity is None:
+                raise no_state(root)
             recovery = Recovery(store.root, identity, store.past)
             recovery.read(store.segments)
             store.last = recovery.last

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dbsp.commands.replays.replay import read_deltas
 from dbsp.pipeline.pipeline import Pipeline
-from dbsp.pipeline.udf import Function
+from dbsp.pipeline.udf import Function, declared_of
 from dbsp.sql.plans.program import Program
 from dbsp.testing.setting import SETTING
 
@@ -39,7 +39,7 @@ def load(
 
     if isinstance(program, Program):
         return program
-    declared = [function.declared for function in functions]
+    declared = declared_of(functions)
     is_text = isinstance(program, str) and ";" in program
     given = f"{program}\n" if is_text else path_of(program)
     return load_program(given, define=define, functions=declared)

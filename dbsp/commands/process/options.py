@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from glob import glob
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import click
+from click.core import ParameterSource
 
 from dbsp.commands.process.config import NAME, read_config
 from dbsp.commands.process.logs import formatter, log_option
@@ -15,6 +18,8 @@ from dbsp.commands.process.traces import otlp_option
 from dbsp.running.spark.settings import Settings
 
 Command = Callable[..., Any]
+# ways of --output that show views, not what changes
+VIEWS_SHOWN = ("table", "live-table")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
@@ -37,6 +42,16 @@ def listed(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tu
     return tuple(each.strip() for value in values for each in value.split(",") if each.strip())
 
 
+def jars_of(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """As `listed`; a path of this machine is of a file that is there. It may be a pattern, as Spark's."""
+    found = listed(context, option, values)
+    for jar in found:
+        parts = urlsplit(jar)
+        if parts.scheme in ("", "file") and not glob(unquote(parts.path) if parts.scheme else jar):
+            raise click.BadParameter(f"no such file: '{jar}'")
+    return found
+
+
 def configure(context: click.Context, _: click.Parameter, given: str | None) -> None:
     """What the command line leaves out is as the file says."""
     path = Path(given or NAME)
@@ -52,8 +67,14 @@ def _reads_config(command: click.Command) -> bool:
     return any(parameter.name == "config" for parameter in command.params)
 
 
+def gives_way(context: click.Context, name: str, other: str) -> bool:
+    """Whether the file has an option, and the command line another that excludes it."""
+    given = context.get_parameter_source
+    return given(name) is ParameterSource.DEFAULT_MAP and given(other) is ParameterSource.COMMANDLINE
+
+
 def check_changelog(output: str | None, changelog: str) -> None:
-    if output in ("table", "live-table") and changelog != "retract":
+    if output in VIEWS_SHOWN and changelog != "retract":
         raise click.UsageError(f"--changelog is of json, csv and text; --output {output} shows the views")
 
 
@@ -140,7 +161,9 @@ max_undelivered_option = click.option(
 def spark_options(command: Command) -> Command:
     """How the session is made that the steps run in."""
     for option in (
-        click.option("--jars", multiple=True, metavar="FILE", callback=listed, help="Jars that Spark loads."),
+        click.option(
+            "--jars", multiple=True, metavar="FILE", callback=jars_of, help="Jars that Spark loads."
+        ),
         click.option(
             "--packages",
             multiple=True,

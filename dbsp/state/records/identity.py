@@ -27,6 +27,8 @@ FORMAT = 5
 NUMBERED = 2
 NAME = "program.json"
 NEXT = "program.next.json"
+# what a backup has instead (`dbsp.history.backup`)
+BACKUP = "backup.json"
 _OURS = {"commits", "segments", "lock", "lease", "checkpoint", "delivered.json", "keep.json", "tags"}
 _OURS |= {name + end for name in (NAME, NEXT) for end in ("", ".tmp")}
 
@@ -128,12 +130,23 @@ def _refuse_older(path: Place) -> None:
             refuse_other(path.parent, 1)
 
 
+def no_state(root: Place, lacks: str = NAME) -> StateError:
+    """Of a directory that no state is in. lacks: what each state has."""
+    if (root / BACKUP).exists():
+        return StateError(
+            f"{root}: is a backup; make a state directory of it, and give that one: dbsp restore {root} STATE"
+        )
+    return StateError(f"{root}: no state directory (it has no {lacks})")
+
+
 def refuse_foreign(root: Place) -> None:
     """Raises StateError for somebody else's file or directory."""
     if isinstance(root, Path) and root.exists() and not root.is_dir():
         raise StateError(f"{root}: is a file; state needs a directory")
     if not (root / NAME).exists() and root.is_dir():
         names = {*names_in(root)}
+        if BACKUP in names:
+            raise no_state(root)
         strange = sorted(name for name in names - _OURS if not name.startswith("checkpoint-"))
         if strange:
             raise StateError(

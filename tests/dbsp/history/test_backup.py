@@ -16,9 +16,11 @@ from hypothesis import strategies as st
 
 from dbsp.circuits.errors import DamagedChunk, StateError
 from dbsp.circuits.traces import spine
+from dbsp.commands.fsck import examine
 from dbsp.commands.shown.changelog import json_lines
 from dbsp.history.backup import NAME, back_up, restore
 from dbsp.history.branch import branch
+from dbsp.history.status import status_of
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.state.records.batch_files import digest_of
 from dbsp.state.store import Store
@@ -197,6 +199,9 @@ def test_what_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StateError, match=r"is no backup \(it holds 'commits'\)"):
         back_up(tmp_path / "s", tmp_path / "another")
     back_up(tmp_path / "s", tmp_path / "to")
+    for read in (Store.read, status_of, examine, pipeline):
+        with pytest.raises(StateError, match=r"to: is a backup; .*: dbsp restore \S+/to STATE$"):
+            read(tmp_path / "to")
     with pytest.raises(StateError, match=f"holds step {STEPS} of another state"):
         back_up(tmp_path / "another", tmp_path / "to")
     with pytest.raises(StateError, match="is there already; use a new directory"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -53,3 +54,12 @@ def test_what_is_no_function(options: Any, said: str) -> None:
         dbsp.udf(**{**LONG, "name": "f", **options})(lambda x: x)
     with pytest.raises(Error, match="'<lambda>' can't be a function's name"):
         dbsp.udf(**LONG)(lambda x: x)
+
+
+@pytest.mark.parametrize("given", [len, "add", None])
+def test_what_no_decorator_has_made_is_named(given: Any) -> None:
+    said = re.escape(f"functions are what @dbsp.udf and @dbsp.udaf make; not {given!r}")
+    with pytest.raises(Error, match=said):
+        dbsp.Pipeline(sql="CREATE TABLE t (x INT);", functions=[given])
+    with pytest.raises(Error, match=said):
+        dbsp.plan("p.sql", "state", functions=[given])

@@ -58,6 +58,31 @@ def test_the_command_line_wins_and_of_tables_name_by_name(ran: Any) -> None:
     assert options["define"] == {"BROKER": "h:1", "TOPIC": "t"}
 
 
+@pytest.mark.parametrize(
+    ("text", "given", "expected"),
+    [
+        ('every = "1s"', ["--once"], {"once": True, "every": None}),
+        ("once = true", ["--every", "1s"], {"once": False, "every": "1s"}),
+        ('changelog = "upsert"', ["--output", "table"], {"output": "table", "changelog": "retract"}),
+        ('changelog = "upsert"', ["--output", "csv"], {"output": "csv", "changelog": "upsert"}),
+        ('output = "table"', ["--changelog", "upsert"], {"output": None, "changelog": "upsert"}),
+        ('output = "table"', ["--changelog", "retract"], {"output": "table", "changelog": "retract"}),
+    ],
+)
+def test_what_the_command_line_excludes_is_left_out(
+    ran: Any, text: str, given: list[str], expected: dict[str, Any]
+) -> None:
+    options = ran(text, *given)
+    assert {name: options[name] for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "given"), [('every = "1s"\nonce = true', []), ("state = 's'", ["--once", "--every", "1s"])]
+)
+def test_of_one_place_both_are_refused(ran: Any, text: str, given: list[str]) -> None:
+    assert ran(text, *given) == "Error: --once and --every exclude each other"
+
+
 def test_another_file_and_none(ran: Any, tmp_path: Path) -> None:
     (tmp_path / "other.toml").write_text('output = "csv"')
     assert ran(FILE, "--config", "other.toml")["output"] == "csv"

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 import pytest
 from click.testing import CliRunner
 
+from dbsp.commands import run as running
+from dbsp.commands.cli import main
 from dbsp.commands.process.options import check_changelog, defines, listed
 
 
@@ -40,6 +44,28 @@ def test_the_command_line_adds_to_a_file_and_wins() -> None:
 @pytest.mark.parametrize("value", ["A", "=1", ""])
 def test_what_is_no_pair_is_named(value: str) -> None:
     assert said("--define", value).endswith(f"'{value}' is not NAME=VALUE")
+
+
+def test_a_jar_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.jar", "b c.jar"):
+        Path(name).touch()
+    monkeypatch.setattr(running, "run_program", lambda program, **options: print(options["settings"].jars))
+
+    def run(*jars: str) -> str:
+        return CliRunner().invoke(main, ["run", "p.sql", "--jars", ",".join(jars)]).output.splitlines()[-1]
+
+    there = (
+        "a.jar",
+        "b c.jar",
+        "*.jar",
+        f"{tmp_path}/a.jar",
+        f"file://{tmp_path}/b%20c.jar",
+        "s3a://b/c.jar",
+    )
+    assert run(*there) == str(there)
+    for jar in ("nosuch.jar", "no*.jar", f"file://{tmp_path}/nosuch.jar"):
+        assert run("a.jar", jar) == f"Error: Invalid value for '--jars': no such file: '{jar}'"
 
 
 @pytest.mark.parametrize("output", ["table", "live-table"])
