@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -43,7 +43,23 @@ class Comparison:
 
     @cached_property
     def after(self) -> Identity:
-        return identity_of(self.program)
+        made = identity_of(self.program)
+        tables = {
+            name: replace(table, grown=self.grown(name)) for name, table in made.manifest.tables.items()
+        }
+        return replace(made, manifest=replace(made.manifest, tables=tables))
+
+    def grown(self, table: str) -> tuple[str, ...]:
+        """The columns that rows have been given, or are now, of which their source may say otherwise."""
+        before, now = self.old.tables.get(table), self.new.tables[table]
+        if before is None:
+            return ()
+        given = self.filling[1].constants
+        return tuple(
+            name
+            for name in now.fields
+            if name in before.grown or (name not in before.fields and now.column(table, name) in given)
+        )
 
     @property
     def old(self) -> Manifest:
@@ -178,23 +194,25 @@ class Comparison:
         """The circuit of what is missing, and what was found out about it."""
         empty = self.program.inputs.keys() - self.old.tables.keys()
         empty |= {BAD_ROWS} - self.old.views.keys()
-        readable = self.readable if self.from_source else ()
+        readable = self.readable if self.from_source else {}
         late = late_before(self.circuit, self.new, self.old, self.holdings)
         filling = Filling(self.circuit, self.holdings, empty, readable, self.checked, late)
         return filling.fill(self.missing, self.left), filling
 
     @cached_property
-    def readable(self) -> list[str]:
-        """The tables of which it is known what was read of their sources, and can be read again."""
+    def readable(self) -> dict[str, list[int]]:
+        """The tables of which it is known what was read of their sources, and can be read again; each with
+        its columns of which rows that were held have other values than those that are read again would.
+        """
         known = self.reading.streams if self.last.batch is not None else self.old.streams
-        return [
-            name
+        return {
+            name: [i for i, column in enumerate(table.schema) if column.name in self.old.tables[name].grown]
             for name, table in self.program.inputs.items()
             if (table.is_file or (table.format or "").lower() == _KAFKA)
             and not table.changelog
             and not table.is_snapshot
             if name in self.old.tables and name in known
-        ]
+        }
 
     def read_of(self, table: str) -> str:
         """What is read of its source, in words."""

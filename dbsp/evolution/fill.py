@@ -67,7 +67,8 @@ class Fill:
 
 @dataclass
 class Filling:
-    """Collects the circuit. empty_tables: those that are new. readable: whose sources may be read again.
+    """Collects the circuit. empty_tables: those that are new. readable: whose sources may be read again, with
+    the columns of which they say other than what is held.
 
     checked: of nodes whose rows were taken by other rules, what they must be now. late: what came too late.
     """
@@ -75,7 +76,7 @@ class Filling:
     circuit: Circuit
     holdings: Holdings
     empty_tables: Collection[str]
-    readable: Collection[str] = ()
+    readable: Mapping[str, Collection[int]] = field(default_factory=dict)
     checked: Mapping[int, Sequence[Operator]] = field(default_factory=dict)
     late: LateBefore | None = None
     builder: CircuitBuilder = field(init=False)
@@ -85,6 +86,7 @@ class Filling:
     again: list[str] = field(default_factory=list)
     left: dict[int, int] = field(default_factory=dict)  # targets of which only what is left can be made
     unseen: set[int] = field(default_factory=set)  # nodes of `checked` whose rows nothing holds
+    constants: set[str] = field(default_factory=set)  # columns that rows are given which hadn't got them
     targets: tuple[int, ...] = ()
     _wanted: int = -1  # the target that is being made
 
@@ -149,7 +151,7 @@ class Filling:
                 self.made[i] = self._stand_in(i, given)
             elif i in self.circuit.loop_of:
                 self._loop(self.circuit.loop_of[i])
-            elif isinstance(node.operator, Source) and node.operator.table in self.readable:
+            elif isinstance(node.operator, Source) and self._is_readable(node.operator.table):
                 self.again.append(node.operator.table)
                 self.made[i] = self.builder.add(node.operator, name=node.name)
                 self.builder.sources[node.operator.table] = self.made[i]
@@ -173,6 +175,13 @@ class Filling:
             for operator in self.checked.get(i, ()):
                 self.builder.add(operator, self.made[i])
         return self.made[i]
+
+    def read_of(self, table: str) -> set[int]:
+        """The columns that are read of a table's rows."""
+        return self._needed[self.circuit.sources[table]]
+
+    def _is_readable(self, table: str) -> bool:
+        return table in self.readable and self.read_of(table).isdisjoint(self.readable[table])
 
     def _look(self) -> None:
         """At the rows of what isn't made, if something holds them."""
@@ -223,6 +232,9 @@ class Filling:
             if 0 < len(there) < len(node.inputs):
                 stream = united([self.circuit.streams[j] for j in there])
                 found = self.holdings.find(stream, node.schema, self._needed[i])
+        if found is not None:
+            made = zip(stream.columns, found.columns, strict=True)
+            self.constants |= {column for column, one in made if isinstance(one, pa.Scalar)}
         return found
 
     def _source(self, name: str, schema: pa.Schema) -> int:

@@ -25,14 +25,38 @@ def refusals_of(compared: Comparison) -> Iterator[str]:
     yield from _other_sources(compared)
     yield from _other_sinks(compared)
     yield from _other_emission(compared)
+    yield from _read_again_otherwise(compared)
     for missing in compared.filling[1].missing:
         cure = _CURE
         if missing.why in (Arrival.history, ArrivalTime.history):
             cure = f"{_BY_VALUE}, or {_CURE}"
-        elif missing.table in compared.readable:
+        elif missing.table in compared.readable and not compared.from_source:
             again = f"read its {compared.read_of(missing.table)} again by --backfill from-source"
             cure = f"{again} (backfill='from-source'), or {_CURE}"
+        elif missing.table in compared.readable:
+            cure = _otherwise(compared, missing.table)
         yield f"{_whose(compared, missing.node)} can't be computed from what is there ({missing.why}); {cure}"
+
+
+def _read_again_otherwise(compared: Comparison) -> Iterator[str]:
+    """Tables whose sources would be read again for some views, where others have its rows from elsewhere."""
+    for table in compared.filling[1].again:
+        if _grown(compared, table):
+            yield _otherwise(compared, table)
+
+
+def _grown(compared: Comparison, table: str) -> list[str]:
+    """The columns that are read of a table, and have in rows that were held what its source doesn't say."""
+    schema, read = compared.program.inputs[table].schema, compared.filling[1].read_of(table)
+    grown = compared.grown(table)
+    return [column.name for i, column in enumerate(schema) if i in read and column.name in grown]
+
+
+def _otherwise(compared: Comparison, table: str) -> str:
+    return (
+        f"the source of '{table}' tells of column '{_grown(compared, table)[0]}', which came later, what "
+        f"rows that are held haven't got: views would not agree; {_CURE}"
+    )
 
 
 def _whose(compared: Comparison, node: int) -> str:

@@ -56,6 +56,8 @@ class Columns:
 
     source: the format that it is read in, or nothing. snapshot: it is read whole, and compared.
     computed: of columns that are, the digests of their values. checks: the digests of what its rows must be.
+    grown: columns that came when there were rows, which have NULL there, or a DEFAULT, whatever their source
+    says.
     """
 
     schema: str
@@ -66,6 +68,7 @@ class Columns:
     snapshot: bool = False
     computed: Mapping[str, str] = field(default_factory=dict)
     checks: tuple[str, ...] = ()
+    grown: tuple[str, ...] = ()
 
     @cached_property
     def fields(self) -> dict[str, pa.Field]:
@@ -195,7 +198,8 @@ def _held(record: Mapping[str, Any]) -> Held:
 
 
 def _columns_of(record: Mapping[str, Any]) -> Columns:
-    return Columns(**{**record, "key": tuple(record["key"]), "checks": tuple(record.get("checks", ()))})
+    listed = {name: tuple(record.get(name, ())) for name in ("key", "checks", "grown")}
+    return Columns(**{**record, **listed})
 
 
 def _written(schema: pa.Schema) -> str:
