@@ -182,7 +182,9 @@ def nearest_float(value: Decimal | int) -> float:
 
 
 def _integral(value: Any) -> int:
-    if value % 1 != 0:  # NaN and infinities too
+    if not isinstance(value, int) and not math.isfinite(value):
+        raise ValueError("it is no finite number")
+    if value % 1 != 0:
         raise ValueError("it has a fraction")
     return int(value)
 

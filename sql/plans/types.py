@@ -168,7 +168,9 @@ def ddl(type_: pa.DataType) -> str:
     if pa.types.is_duration(type_):
         return "interval year to month" if type_ == MONTHS else "interval day to second"
     if pa.types.is_struct(type_):
-        return "struct<" + ", ".join(f"`{field.name}`: {ddl(field.type)}" for field in type_) + ">"
+        names = [field.name.replace("`", "``") for field in type_]
+        fields = zip(names, type_, strict=True)
+        return "struct<" + ", ".join(f"`{name}`: {ddl(field.type)}" for name, field in fields) + ">"
     if pa.types.is_list(type_):
         return f"array<{ddl(type_.value_type)}>"
     if pa.types.is_map(type_):

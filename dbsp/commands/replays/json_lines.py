@@ -90,7 +90,7 @@ def _change(entry: dict[str, Any], table: Table, where: str) -> Change:
         raise DataError(f"{where}: {kind} is {row!r}; give an object with the columns of '{table.name}'")
     weight = entry.get("weight", 1)
     if isinstance(weight, bool) or not isinstance(weight, int) or weight == 0 or abs(weight) >= 1 << 62:
-        raise DataError(f"{where}: weight {weight!r}; give an integer other than 0")
+        raise DataError(f"{where}: weight {weight!r}; give an integer other than 0, of less than 2^62 copies")
     if kind == "delete":
         weight = -1
     if table.primary_key and abs(weight) != 1:

@@ -32,6 +32,19 @@ def test_integers_are_those_that_the_type_has(data_type: pa.DataType, value: Any
             array_of([value], data_type)
 
 
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        (1.5, "it has a fraction"),
+        (math.nan, "it is no finite number"),
+        (Decimal("Infinity"), "it is no finite number"),
+    ],
+)
+def test_why_it_is_no_integer(value: Any, why: str) -> None:
+    with pytest.raises(Refused, match=why):
+        array_of([value], pa.int64())
+
+
 @given(st.one_of(st.integers(), st.decimals(allow_nan=False), st.floats(allow_nan=False)))
 def test_doubles_are_the_nearest_of_decimals_and_integers_themselves(value: Any) -> None:
     try:

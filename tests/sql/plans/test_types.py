@@ -30,6 +30,7 @@ CASES = {
     "interval year to month": MONTHS,
     "array<int>": pa.list_(pa.int32()),
     "map<string, double>": pa.map_(pa.string(), pa.float64()),
+    "struct<`a``b`: int>": pa.struct([("a`b", pa.int32())]),
     "struct<`a b`: int, `c`: array<string>>": pa.struct([("a b", pa.int32()), ("c", pa.list_(pa.string()))]),
 }
 
