@@ -35,12 +35,22 @@ def read_files(spark: SparkSession, path: str, format_: str, options: Mapping[st
     try:
         frame = reader.load(path)
     except (PySparkException, Py4JJavaError) as error:
-        first = str(error).strip().split("\n", 1)[0]
+        first = _message(error).strip().split("\n", 1)[0]
         said = re.sub(r"\s*SQLSTATE: \w+;*", "", first).rstrip(".; ")
         raise Error(f"Spark can't read '{path}': {said}") from None
     if not frame.columns:
         raise Error(f"'{path}' has no columns: it is empty")
     return frame
+
+
+def _message(error: Exception) -> str:
+    """Of a failure of the JVM that PySpark has no exception for, what its innermost cause says."""
+    failure = getattr(error, "java_exception", None)
+    if failure is None:
+        return str(error)
+    while failure.getCause() is not None:
+        failure = failure.getCause()
+    return str(failure.getMessage() or failure)
 
 
 def column_definitions(frame: DataFrame) -> list[str]:

@@ -28,5 +28,8 @@ def test_what_is_not_there_or_no_such_file_is_said(tmp_path: Path, spark: Any) -
         read_files(spark, str(tmp_path / "b.csv"), "csv", {})
     with pytest.raises(Error, match=r"Spark can't read '.*a.parquet'"):
         read_files(spark, str(tmp_path / "a.parquet"), "parquet", {})
+    (tmp_path / "a.json").write_text('{"a":1\n')
+    with pytest.raises(Error, match=r"Spark can't read '.*a.json': Unexpected end-of-input"):
+        read_files(spark, str(tmp_path / "a.json"), "json", {"mode": "FAILFAST"})
     with pytest.raises(Error, match="has no columns: it is empty"):
         read_files(spark, str(tmp_path / "a.csv"), "csv", {"header": "true"})
