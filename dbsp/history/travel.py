@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from dbsp.circuits.errors import ProgramError
 from dbsp.sql.spellings.system_time import AFTER_TABLE
 from dbsp.sql.text.source import Source, as_it_is
-from dbsp.sql.text.tokens import Token, tokens
+from dbsp.sql.text.tokens import Token, quoted, tokens
 
 _WORDS = {"SYSTEM_TIME", "SYSTEM_VERSION", "TIMESTAMP", "VERSION"}
 
@@ -39,13 +39,11 @@ def travels(select: str) -> tuple[str, list[Travel]]:
         clause = _clause(found, at + 1) if token.kind in ("word", "quoted") and token.upper != "FOR" else 0
         if not clause:
             continue
-        view = token.text[1:-1].replace("``", "`") if token.kind == "quoted" else token.text
         as_of, stop = _literal(source, found, clause)
-        travel = Travel(view.lower(), as_of)
+        travel = Travel(token.name.lower(), as_of)
         asked[travel] = None
         alias = "" if _has_alias(found[stop]) else f" AS {token.text}"
-        quoted = travel.name.replace("`", "``")
-        parts += [select[done : token.start], f"`{quoted}`{alias}"]
+        parts += [select[done : token.start], f"{quoted([travel.name])}{alias}"]
         done = found[stop - 1].stop
     return "".join([*parts, select[done:]]), list(asked)
 

@@ -26,6 +26,7 @@ from dbsp.serving.evaluating import Evaluating
 from dbsp.serving.formats import ARROW, CSV, JSON, LINES, PARQUET, TEXT, form_of, spelled
 from dbsp.sql.plans.calls import SortOrder
 from dbsp.sql.plans.properties.keys import view_keys
+from dbsp.sql.text.tokens import quoted
 from dbsp.views.derivation import SHOWN
 from dbsp.views.outputs import output_view
 from dbsp.views.view import Contents
@@ -162,8 +163,8 @@ class Reads:
         if where is not None:
             if equal:
                 raise DataError(f"where and {equal[0][0]}=: say it all in where")
-            quoted = ".".join(f"`{part.replace('`', '``')}`" for part in name.split("."))
-            return self.pipeline.sql(f"SELECT * FROM {quoted} WHERE {where}", as_of)
+            relation = quoted(name.split("."))
+            return self.pipeline.sql(f"SELECT * FROM {relation} WHERE {where}", as_of)
         contents = self.pipeline.view(name, as_of)
         return contents.where(values_of(contents.columns, equal)) if equal else contents
 

@@ -58,10 +58,14 @@ def _no_view(program: Program, name: str, existing: list[str]) -> UnknownView:
 
 def is_there(program: Program, state: State, view: str, before: Commit | None = None) -> bool:
     """Whether a state has the view's rows. before: as of `before_of`. It may have had others by that name."""
-    output = program.circuit.output(view)
-    if before is not None and before.views.get(view) != program.circuit.names[output.changes]:
+    if before is not None and not _is_of(program, before, view):
         return False
-    return output.kept in state.spines
+    return program.circuit.output(view).kept in state.spines
+
+
+def _is_of(program: Program, commit: Commit, view: str) -> bool:
+    """Whether a record says of a view by that name what the program would."""
+    return commit.views.get(view) == program.circuit.names[program.circuit.output(view).changes]
 
 
 def not_there(view: str) -> StateError:
@@ -112,11 +116,10 @@ def changes_of(
 
     is_own: the store makes it, and so deletes its segments itself: they are read when they are asked for.
     """
-    layout = program.circuit.names[program.circuit.output(view).changes]
     of_program = before_of(program, commit) is None
     # a record of the program that lacks the view is from before it was there, and changes nothing in it
     is_known = of_program and (commit.format == NUMBERED or view not in commit.views)
-    if not is_known and commit.views.get(view) != layout:
+    if not is_known and not _is_of(program, commit, view):
         raise StateError(
             f"step {commit.step}: what it changed in view '{view}' can't be told: the program was changed "
             "after it"

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from dbsp.declared.project.datasets import Changes, shown
+from dbsp.sql.text.tokens import quoted
 
 # what Spark reserves: no source has such a column
 _PREFIX = "__spark_autocdc_"
@@ -108,7 +109,7 @@ def _listed(changes: Changes) -> str:
 
 
 def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
+    return quoted([name])
 
 
 def _text(text: str) -> str:

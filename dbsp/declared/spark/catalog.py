@@ -17,6 +17,7 @@ from dbsp.declared.spark.logged.delta import check_delta, is_delta, register
 from dbsp.declared.spark.logged.iceberg import check_iceberg
 from dbsp.declared.spark.scala import columns_of, option, pairs
 from dbsp.declared.tables.delta import DELTA
+from dbsp.sql.text.tokens import quoted
 from dbsp.state.records.places import local_path, scheme_of
 
 PARQUET = "parquet"
@@ -226,7 +227,7 @@ def _local(dataset: Dataset, uri: str) -> str:
 
 def _listed(names: object) -> str:
     assert isinstance(names, (list, tuple))
-    return ", ".join("`" + name.replace("`", "``") + "`" for name in names)
+    return ", ".join(quoted([name]) for name in names)
 
 
 def _listed_pairs(properties: Mapping[str, str]) -> str:

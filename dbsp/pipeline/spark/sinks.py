@@ -155,14 +155,11 @@ class Files(Appended):
         steps = {*self._steps_in(path)}
         later, earlier = {n for n in steps if n > last}, {n for n in steps if n <= began}
         if later:
-            raise self._refused(
-                strangers(
-                    later,
-                    path,
-                    f"the last step of the state {self.pipeline.store.root} is {last}: it was written by "
-                    "another state directory, or before this one went back",
-                )
+            why = (
+                f"the last step of the state {self.pipeline.store.root} is {last}: it was written by another "
+                "state directory, or before this one went back"
             )
+            raise self._refused(strangers(later, path, why))
         if earlier:
             raise self._refused(strangers(earlier, path, began_after(began)))
         self.outlet.seen()

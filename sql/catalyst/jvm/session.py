@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbsp.sql.catalyst.jvm.classes import class_loader
 from dbsp.sql.catalyst.jvm.connect import check_classic
+from dbsp.sql.text.tokens import quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -238,7 +239,7 @@ class Catalyst:
 
     def fill(self, name: str, rows: DataFrame) -> None:
         """Let later queries read these rows, of `session`, as a relation."""
-        rows.createOrReplaceTempView("`" + name.replace("`", "``") + "`")
+        rows.createOrReplaceTempView(quoted([name]))
         self._relations.add(name)
 
     def rows(self, text: str) -> DataFrame:
