@@ -20,7 +20,7 @@ from dbsp.circuits.errors import DataError, did_you_mean
 from dbsp.rows.casting import Refused, cast_array, first_refused
 from dbsp.rows.literals import array_of
 from dbsp.sql.plans.collations import arrow_field
-from dbsp.sql.plans.types import ddl
+from dbsp.sql.plans.types import type_name
 
 if TYPE_CHECKING:
     from dbsp.sql.compiler.queries.evaluable import Evaluable
@@ -238,7 +238,7 @@ class _Reader:
 
     def _named(self, name: str) -> str:
         not_null = " NOT NULL" if name in self.required else ""
-        return f"column '{name}' ({ddl(self.types[name]).upper()}{not_null})"
+        return f"column '{name}' ({type_name(self.types[name])}{not_null})"
 
     def _misfit(self, name: str, at: int | None, value: object, refused: Refused) -> BadRow:
         shown = str(value) if isinstance(value, Decimal) else repr(value)

@@ -19,7 +19,7 @@ from dbsp.sql.text.tokens import Cursor, Token, unquote
 _NUMBER = re.compile(r"((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?:[lLsSyYdDfF]|[bB][dD])?")
 _VALUES = (
     "a value is a number, 'text', TRUE, FALSE, NULL, DATE '...', TIMESTAMP '...', TIME '...', INTERVAL ..., "
-    "X'...', PARSE_JSON('...') or ARRAY(...)"
+    "X'...', PARSE_JSON('...'), ARRAY(...), MAP(...), STRUCT(...) or NAMED_STRUCT(...)"
 )
 
 
@@ -60,6 +60,8 @@ def literal(cursor: Cursor) -> Any:
         return _interval(cursor)
     if token.kind == "word" and cursor.next.text == "(" and token.upper in _CONSTRUCTORS:
         return _CONSTRUCTORS[token.upper](_arguments(cursor))
+    if token.kind == "word" and cursor.next.text == "(" and token.upper in _OF_PAIRS:
+        return _OF_PAIRS[token.upper](_pairs(cursor, token))
     return cursor.fail(f"expected a value, found {token}; {_VALUES}", token)
 
 
@@ -138,6 +140,22 @@ def _arguments(cursor: Cursor) -> list[Any]:
     return values
 
 
+def _pairs(cursor: Cursor, token: Token) -> list[tuple[Any, Any]]:
+    """A struct's fields, whose names are texts, or a map's entries, each of another key."""
+    values = _arguments(cursor)
+    if len(values) % 2:
+        cursor.fail(f"{token.upper}(...) takes pairs; here are {len(values)} values", token)
+    pairs = list(zip(values[::2], values[1::2], strict=True))
+    before: list[Any] = []
+    for key, _ in pairs:
+        if token.upper == "NAMED_STRUCT" and not isinstance(key, str):
+            cursor.fail(f"a field's name is a text, not {key!r}", token)
+        if key in before:
+            cursor.fail(f"{key!r} is there twice", token)
+        before.append(key)
+    return pairs
+
+
 def _day(text: str) -> Any:
     return decode(text, pa.date32())
 
@@ -155,9 +173,5 @@ _READ_AS: dict[str, Callable[[str], Any]] = {
     "DOUBLE": float,
     "FLOAT": float,
 }
-_CONSTRUCTORS: dict[str, Callable[[list[Any]], Any]] = {
-    "ARRAY": list,
-    "STRUCT": tuple,
-    "NAMED_STRUCT": lambda pairs: dict(zip(pairs[::2], pairs[1::2], strict=True)),
-    "MAP": lambda pairs: list(zip(pairs[::2], pairs[1::2], strict=True)),
-}
+_CONSTRUCTORS: dict[str, Callable[[list[Any]], Any]] = {"ARRAY": list, "STRUCT": tuple}
+_OF_PAIRS: dict[str, Callable[[list[tuple[Any, Any]]], Any]] = {"NAMED_STRUCT": dict, "MAP": list}

@@ -11,7 +11,7 @@ import pyarrow.types as pt
 from dbsp.circuits.errors import DataError
 from dbsp.rows.json_values import decode
 from dbsp.sql.plans.schemas import Schema
-from dbsp.sql.plans.types import ddl
+from dbsp.sql.plans.types import type_name
 
 
 def values_of(columns: Schema, asked: Iterable[tuple[str, str]]) -> dict[str, Any]:
@@ -40,4 +40,4 @@ def value_of(name: str, text: str, type_: pa.DataType) -> Any:
             return decode(int(text), type_)
         return decode(text, type_)
     except (ValueError, KeyError) as error:
-        raise DataError(f"{name}={text} doesn't fit {ddl(type_).upper()}: {error}") from None
+        raise DataError(f"{name}={text} doesn't fit {type_name(type_)}: {error}") from None

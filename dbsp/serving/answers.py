@@ -32,7 +32,7 @@ def json_response(value: object, status: int = 200, headers: Mapping[str, str] |
 
 def columns_of(schema: Schema) -> list[dict[str, object]]:
     """Names and types, for JSON."""
-    return [{"name": one.name, "type": one.ddl.upper(), "nullable": one.nullable} for one in schema]
+    return [{"name": one.name, "type": one.type_name, "nullable": one.nullable} for one in schema]
 
 
 def answer_to(error: Exception, root: object) -> Response:

@@ -19,7 +19,7 @@ from dbsp.rows.literals import array_of
 from dbsp.sql.plans.program import Program
 from dbsp.sql.plans.properties.keys import view_keys
 from dbsp.sql.plans.schemas import Key
-from dbsp.sql.plans.types import ddl
+from dbsp.sql.plans.types import type_name
 from dbsp.views.indexes.hash_index import HashIndexes
 from dbsp.views.indexes.index import Bound, ViewIndex
 from dbsp.views.indexes.order_index import OrderIndexes
@@ -101,7 +101,7 @@ class Asker:
         try:
             return array_of([value], one.type, self.timezone)
         except Refused as refused:
-            place = f"view '{self.view}', column '{one.name}' ({ddl(one.type).upper()})"
+            place = f"view '{self.view}', column '{one.name}' ({type_name(one.type)})"
             raise DataError(f"{place}: {value!r} doesn't fit: {refused}") from None
 
 

@@ -21,9 +21,9 @@ from dbsp.sql.plans.nodes import Project, Scan
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.program import Table
 from dbsp.sql.plans.schemas import Field, Schema, columns_of_schema
-from dbsp.sql.plans.types import UnsupportedType, ddl, literal_type
+from dbsp.sql.plans.types import UnsupportedType, ddl, literal_type, type_name
 from dbsp.sql.text.statements.create_table import CreateTable
-from dbsp.sql.text.tokens import Slice
+from dbsp.sql.text.tokens import Slice, quoted
 
 _BOOLEAN = Field("condition", pa.bool_(), True)
 
@@ -89,13 +89,13 @@ def _never_null(formulas: Sequence[Formula], fields: Schema) -> Iterator[Check]:
 
 def _value(scope: Scope, statement: CreateTable, text: Slice, wanted: Field, what: str) -> Expression:
     """The expression over the table's columns, as the wanted type. Raises ProgramError."""
-    relation = ".".join(f"`{part}`" for part in statement.name.split("."))
+    relation = quoted(statement.name.split("."))
     own = statement.name
     _, dumped = scope.dumped(text, own, checked=(f") AS c FROM {relation}",), before="SELECT (")
     given = dumped["types"][dumped["plan"]["out"][0][2]] if len(dumped["plan"]["out"]) == 1 else None
     spelled = ddl(wanted.type)
     if given is None or not scope.catalyst.becomes(given, scope.catalyst.column_type(spelled)):
-        message = f"{what} is {_named(given)}, which is no {spelled.upper()} by itself; CAST it"
+        message = f"{what} is {_named(given)}, which is no {wanted.type_name} by itself; CAST it"
         raise scope.source.error(text.start, message)
     after = f") AS {spelled}) AS c FROM {relation}"
     query, dumped = scope.dumped(text, own, checked=(after,), before="SELECT CAST((")
@@ -130,6 +130,6 @@ def _of_the_row(found: Plan) -> tuple[Expression, ...] | None:
 
 def _named(given: Any) -> str:
     try:
-        return ddl(literal_type(given)).upper()
+        return type_name(literal_type(given))
     except UnsupportedType:
         return "of another type"

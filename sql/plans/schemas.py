@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from dbsp.circuits.expressions.nodes import Column
-from dbsp.sql.plans.types import ddl
+from dbsp.sql.plans.types import ddl, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,11 @@ class Field:
     def ddl(self) -> str:
         """The type as Spark has it."""
         return self.collated or ddl(self.type)
+
+    @property
+    def type_name(self) -> str:
+        """The type as messages have it."""
+        return shown(self.ddl)
 
 
 Schema = tuple[Field, ...]

@@ -176,3 +176,25 @@ def ddl(type_: pa.DataType) -> str:
     if pa.types.is_map(type_):
         return f"map<{ddl(type_.key_type)}, {ddl(type_.item_type)}>"
     raise UnsupportedType(str(type_))
+
+
+_WORDS = re.compile("`((?:[^`]|``)*)`|[a-z]+")
+_PLAIN = re.compile("[A-Za-z_][A-Za-z_0-9]*")
+
+
+def type_name(type_: pa.DataType) -> str:
+    """The type as messages have it, such as `ARRAY<STRUCT<a: BIGINT>>`; Arrow's name of one no column has."""
+    try:
+        return shown(ddl(type_))
+    except UnsupportedType:
+        return str(type_)
+
+
+def shown(spelled: str) -> str:
+    """DDL in capital letters. Names of fields are the user's, and in quotes only where they must be."""
+    return _WORDS.sub(
+        lambda word: (
+            word[0].upper() if word[1] is None else word[1] if _PLAIN.fullmatch(word[1]) else word[0]
+        ),
+        spelled,
+    )

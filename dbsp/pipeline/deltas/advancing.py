@@ -20,7 +20,7 @@ from dbsp.circuits.errors import DataError, did_you_mean
 from dbsp.circuits.progress.waterline import CLOCK, Lateness, column_name, waterline_name, watermark_name
 from dbsp.rows.casting import Refused
 from dbsp.rows.literals import array_of
-from dbsp.sql.plans.types import ddl
+from dbsp.sql.plans.types import type_name
 
 
 def waterline_of(circuit: Circuit, relation: str, column: str) -> Lateness:
@@ -49,16 +49,11 @@ def moved_with(circuit: Circuit, one: Lateness) -> list[str]:
 
 def waterline_at(one: Lateness, value: Any, timezone: str) -> pa.Scalar:
     """The column's value as the waterline. timezone: of datetimes that have none. Raises DataError."""
+    what = f"{value!r} is no place for the waterline of {one.name} ({type_name(one.type)})"
     try:
         (scalar,) = array_of([value], one.type, timezone)
     except Refused as refused:
-        raise DataError(
-            f"{value!r} is no place for the waterline of {one.name} ({_type(one)}): {refused}"
-        ) from None
+        raise DataError(f"{what}: {refused}") from None
     if not scalar.is_valid or (pt.is_floating(one.type) and not pc.is_finite(scalar).as_py()):
-        raise DataError(f"{value!r} is no place for the waterline of {one.name} ({_type(one)}); give a value")
+        raise DataError(f"{what}; give a value")
     return one.measured(scalar)
-
-
-def _type(one: Lateness) -> str:
-    return ddl(one.type).upper()

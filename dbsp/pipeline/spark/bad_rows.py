@@ -42,7 +42,6 @@ from dbsp.rows.incoming import BadRow
 from dbsp.running.queue import Rows
 from dbsp.running.spark.intervals import quoted, with_integers
 from dbsp.sql.plans.program import ENVELOPES, Table
-from dbsp.sql.plans.types import ddl
 from dbsp.views.view import Contents
 
 log = logging.getLogger("dbsp")
@@ -74,7 +73,7 @@ def marks(
     for field in table.schema if table.changelog is None else ():
         needed = not field.nullable or field.name in table.primary_key
         if needed and field.name not in table.filled and field.name.lower() in there:
-            declared = f"column '{field.name}' ({ddl(field.type).upper()} NOT NULL)"
+            declared = f"column '{field.name}' ({field.type_name} NOT NULL)"
             reasons.append(
                 (col(quoted(field.name)).isNull(), lit(f"no value; a row needs one in {declared}"))
             )

@@ -75,7 +75,7 @@ def _apart(table: Table, texts: DataFrame, one_a_key: bool) -> DataFrame:
     reasons = [
         when(
             cell.isNotNull() & value.isNull(),
-            concat(lit("'"), cell, lit(f"' in column '{field.name}' is no {type_.upper()}")),
+            concat(lit("'"), cell, lit(f"' in column '{field.name}' is no {field.type_name}")),
         )
         for cell, value, type_, field in zip(cells, values, types, table.schema, strict=True)
     ]

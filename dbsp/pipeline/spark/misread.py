@@ -16,14 +16,12 @@ from itertools import compress, repeat
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.types as pt
 
 from dbsp.circuits.columns.forms.broken_text import listed
 from dbsp.pipeline.spark.messages.options import VALUE, format_options
 from dbsp.pipeline.spark.records import decoded_fields, record_columns
 from dbsp.sql.plans.program import Table
 from dbsp.sql.plans.schemas import Field
-from dbsp.sql.plans.types import ddl
 
 # what Spark says by itself
 MISREAD = "a value is none of its column's type, or the record is broken"
@@ -84,7 +82,7 @@ class Text:
     def _wrong(self, values: Mapping[str, str]) -> str:
         """values: those of columns that have none, as they are spelled."""
         found = [
-            f"column '{field.name}': {_shown(values[field.name])} is no {_spelled(field)}"
+            f"column '{field.name}': {_shown(values[field.name])} is no {field.type_name}"
             for field in self.fields
             if field.name in values
         ]
@@ -118,7 +116,3 @@ def _shown(value: str) -> str:
     """As UTF-8 can be: JSON may spell halves of characters."""
     whole = value.encode(errors="backslashreplace").decode()
     return whole if len(whole) <= _SHOWN else f"{whole[:_SHOWN]}..."
-
-
-def _spelled(field: Field) -> str:
-    return ddl(field.type) if pt.is_nested(field.type) else ddl(field.type).upper()

@@ -13,7 +13,7 @@ from dbsp.circuits.columns.forms.months import MONTHS
 from dbsp.circuits.columns.variants.type import VARIANT
 from dbsp.sql.plans.program import Table
 from dbsp.sql.plans.schemas import Field, Schema
-from dbsp.sql.plans.types import ddl
+from dbsp.sql.plans.types import type_name
 
 Json = dict[str, Any]
 
@@ -62,14 +62,14 @@ def key_schema(table: Table) -> Json:
 
 def column_schema(field: Field, nullable: bool, given: bool = False) -> Json:
     """Of a column's value; see `value_schema`."""
-    return {**value_schema(field.type, nullable, given), "description": field.ddl.upper()}
+    return {**value_schema(field.type, nullable, given), "description": field.type_name}
 
 
 def value_schema(type_: pa.DataType, nullable: bool = True, given: bool = False) -> Json:
     """Of a value. given: also what is read besides what is written. The description is the type in SQL."""
     if type_ == VARIANT:  # any value of JSON
         return {"description": "VARIANT"}
-    found = {**_schema_of(type_, given), "description": ddl(type_).upper()}
+    found = {**_schema_of(type_, given), "description": type_name(type_)}
     if not nullable:
         return found
     if "type" in found:

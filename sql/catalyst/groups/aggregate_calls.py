@@ -15,7 +15,7 @@ from dbsp.sql.catalyst.reading.expressions import expression, normalized
 from dbsp.sql.catalyst.reading.literals import literal_value
 from dbsp.sql.catalyst.reading.query import Node, Query
 from dbsp.sql.plans.calls import AggregateCall
-from dbsp.sql.plans.shown.spelling import type_name
+from dbsp.sql.plans.types import type_name
 
 _FUNCTIONS = {
     "Count": "count",

@@ -21,7 +21,7 @@ from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.sql.compiler.targets.format_columns import FILLED, given_columns
 from dbsp.sql.plans.program import CHANGE_FEED, ENVELOPES, MAXWELL, OP, STEP
 from dbsp.sql.plans.schemas import Field
-from dbsp.sql.plans.types import ddl
+from dbsp.sql.plans.types import type_name
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.statements.create_table import CreateTable
 
@@ -105,7 +105,7 @@ class _Declared:
     def check_types(self) -> None:
         for name, i in self.marks.items():
             if self.fields[i].type != FILLED[name]:
-                self.fail_column(i, f"is read as {ddl(FILLED[name]).upper()}; declare it so")
+                self.fail_column(i, f"is read as {type_name(FILLED[name])}; declare it so")
 
     def check_retract(self) -> None:
         if self.statement.primary_key:

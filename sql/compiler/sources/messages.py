@@ -25,7 +25,7 @@ from dbsp.circuits.errors import ProgramError
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.sql.plans.program import DEBEZIUM, ENVELOPES, MAXWELL, OP, STEP
 from dbsp.sql.plans.schemas import Field
-from dbsp.sql.plans.types import ddl
+from dbsp.sql.plans.types import type_name
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.statements.create_table import CreateTable
 
@@ -121,8 +121,8 @@ class _Messages:
                 f"{what} is nothing that an envelope of {self.statement.changelog} has; leave it out", i
             )
         if field.type not in types:
-            wanted = " or ".join(ddl(each).upper() for each in types)
-            raise self.fail(f"{what} is {ddl(field.type).upper()}, kafka gives {wanted}; declare it so", i)
+            wanted = " or ".join(type_name(each) for each in types)
+            raise self.fail(f"{what} is {field.type_name}, kafka gives {wanted}; declare it so", i)
 
     def check_format(self, which: str, form: str, columns: Sequence[Field]) -> None:
         listed = ", ".join(column.name for column in columns)
@@ -139,9 +139,9 @@ class _Messages:
             self.check_binary(what, form, columns)
         for column in columns:
             if form == "csv" and (pt.is_nested(column.type) or pt.is_binary(column.type)):
-                declared = ddl(column.type).replace("`", "").upper()
                 i = self.fields.index(column)
-                raise self.fail(f"{what} has no values of {declared}, as '{column.name}' is; take json", i)
+                message = f"{what} has no values of {column.type_name}, as '{column.name}' is; take json"
+                raise self.fail(message, i)
 
     def check_binary(self, what: str, form: str, columns: Sequence[Field]) -> None:
         for column in columns:
@@ -162,7 +162,7 @@ def _not_binary(type_: pa.DataType, form: str) -> str | None:
     if type_ == VARIANT:
         return "no values of VARIANT; declare STRING, and give to_json(...) or use parse_json"
     if pt.is_duration(type_) or (pt.is_time(type_) and form != "avro"):
-        return f"no values of {ddl(type_).upper()}; declare BIGINT, or INT, and CAST it"
+        return f"no values of {type_name(type_)}; declare BIGINT, or INT, and CAST it"
     if pt.is_map(type_) and form == "avro" and not pt.is_string(type_.key_type):
         return "maps by STRING only; declare MAP<STRING, ...>"
     inside = range(type_.num_fields) if pt.is_nested(type_) else ()

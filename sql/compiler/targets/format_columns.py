@@ -15,13 +15,13 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from dbsp.circuits.columns.forms.time_of_day import holds_time
-from dbsp.circuits.columns.variants.type import VARIANT, holds_variant
+from dbsp.circuits.columns.variants.type import holds_variant
 from dbsp.circuits.operators.emission.trigger import STATE
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.sql.plans.own_forms import OWN_FORMS, OwnForm, own_form
 from dbsp.sql.plans.program import EXCEL, FILE_FORMATS, HIVE, OP, PYTHON, STEP, Table
 from dbsp.sql.plans.schemas import Field
-from dbsp.sql.plans.types import ddl
+from dbsp.sql.plans.types import type_name
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.statements.create_table import CreateTable
 
@@ -195,8 +195,8 @@ class _Columns:
                     f"declare it so, and CAST({column.name} AS STRING) in a view" if text else "declare it so"
                 )
                 self.fail(
-                    f"column '{column.name}' of '{table.name}' is {_spelled(column.type)}, {table.format} "
-                    f"gives {_spelled(type_)}; {cure}",
+                    f"column '{column.name}' of '{table.name}' is {type_name(column.type)}, {table.format} "
+                    f"gives {type_name(type_)}; {cure}",
                     column,
                 )
 
@@ -235,8 +235,8 @@ class _Columns:
                 what = f"a record of {table.format} has no column '{column.name}', it would be left out"
                 self.fail(f"{what}; it has {', '.join(taken)}; {cure}", column)
             if column.type not in types:
-                wanted = " or ".join(map(_spelled, reversed(types)))
-                what = f"column '{column.name}' of '{table.name}' is {_spelled(column.type)}"
+                wanted = " or ".join(map(type_name, reversed(types)))
+                what = f"column '{column.name}' of '{table.name}' is {type_name(column.type)}"
                 self.fail(f"{what}, {table.format} takes {wanted}; declare it so", column)
 
     def check_topic(self) -> None:
@@ -271,7 +271,7 @@ class _Columns:
                 self.unfit(column, f"{own.name} has no such names; give it another")
 
     def unfit(self, column: Field, why: str) -> NoReturn:
-        self.fail(f"column '{column.name}' of '{self.table.name}' is {_spelled(column.type)}: {why}", column)
+        self.fail(f"column '{column.name}' of '{self.table.name}' is {type_name(column.type)}: {why}", column)
 
     def fail(self, message: str, column: Field | None = None) -> NoReturn:
         start = self.statement.start
@@ -286,10 +286,5 @@ def _has_duration(type_: pa.DataType) -> bool:
     return bool(pt.is_duration(type_)) or any(_has_duration(type_.field(i).type) for i in inside)
 
 
-def _spelled(type_: pa.DataType) -> str:
-    is_atom = not pt.is_nested(type_) or type_ == VARIANT
-    return ddl(type_).upper() if is_atom else ddl(type_).replace("`", "")
-
-
 def _listed(columns: Mapping[str, pa.DataType]) -> str:
-    return ", ".join(f"{name} {_spelled(type_)}" for name, type_ in columns.items())
+    return ", ".join(f"{name} {type_name(type_)}" for name, type_ in columns.items())

@@ -24,7 +24,7 @@ from dbsp.sql.compiler.targets.given import Given
 from dbsp.sql.compiler.targets.upsert_keys import UpsertKey
 from dbsp.sql.plans.program import DEBEZIUM, OP, SHAPES, Insert, Schedule, Table, View
 from dbsp.sql.plans.schemas import Field, Key
-from dbsp.sql.plans.types import ddl
+from dbsp.sql.plans.types import type_name
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.statements.statements import InsertInto
 
@@ -121,7 +121,7 @@ class _Fit(Given):
             name = column.name.lower()
             data_type = FILLED.get(name)
             if data_type is not None and column.type != data_type:
-                written = f"column '{column.name}' of '{target}' is written as {ddl(data_type).upper()}"
+                written = f"column '{column.name}' of '{target}' is written as {type_name(data_type)}"
                 self.fail(f"{written}; declare it so")
             emission = self.view.emission
             if name == STATE and not (isinstance(emission, Schedule) and emission.flagged):
@@ -141,7 +141,7 @@ class _Fit(Given):
                 continue
             given = self.view.schema[place]
             if given.type != wanted.type:
-                kinds = f"is {ddl(wanted.type).upper()}, the query gives {_shown(given)}"
+                kinds = f"is {wanted.type_name}, the query gives {_shown(given)}"
                 self.fail_query(f"{what} {kinds}; CAST it")
             if place not in self.never_null and not wanted.nullable:
                 cure = f"add WHERE {given.name} IS NOT NULL, or COALESCE it"
@@ -149,4 +149,4 @@ class _Fit(Given):
 
 
 def _shown(column: Field) -> str:
-    return "NULL" if column.type == pa.null() else ddl(column.type).upper()
+    return "NULL" if column.type == pa.null() else column.type_name

@@ -45,5 +45,5 @@ def check_columns(scope: Scope, view: View, statement: CreateView) -> None:
         if wanted is None or declared is None:
             continue
         if (kept_type(wanted), collated(wanted)) != (column.type, column.collated):
-            given = f"declared {declared.text}, its query gives {column.ddl}; CAST it"
+            given = f"declared {declared.text}, its query gives {column.type_name}; CAST it"
             raise scope.source.error(declared.start, f"column '{column.name}' of '{view.name}' is {given}")

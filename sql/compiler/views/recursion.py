@@ -17,7 +17,7 @@ from dbsp.circuits.errors import ProgramError
 from dbsp.sql.catalyst.jvm.session import RELATION
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Schema
-from dbsp.sql.plans.shown.spelling import type_name
+from dbsp.sql.plans.types import type_name
 from dbsp.sql.text.source import Source
 from dbsp.sql.text.tokens import Slice, tokens_in
 

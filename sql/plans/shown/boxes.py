@@ -92,5 +92,5 @@ def detail(program: Program, i: int) -> str:
 
 def spell_schema(schema: Schema) -> str:
     """`(id BIGINT NOT NULL, shop STRING)`."""
-    columns = [f"{f.name} {f.ddl.upper()}{'' if f.nullable else ' NOT NULL'}" for f in schema]
+    columns = [f"{f.name} {f.type_name}{'' if f.nullable else ' NOT NULL'}" for f in schema]
     return f"({', '.join(columns)})"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import date, datetime, timedelta
 
 import pyarrow as pa
@@ -14,7 +13,7 @@ from dbsp.circuits.functions.python.function import PythonFunction
 from dbsp.circuits.functions.spark.expression import SparkExpression
 from dbsp.sql.plans.calls import AggregateCall, SortOrder
 from dbsp.sql.plans.schemas import Field, Schema
-from dbsp.sql.plans.types import UnsupportedType, ddl
+from dbsp.sql.plans.types import type_name
 
 INFIX = {
     "add": "+",
@@ -126,14 +125,6 @@ def _literal(literal: Literal) -> str:
     if isinstance(value, date):
         return f"DATE '{value}'"
     return str(value)
-
-
-def type_name(type_: pa.DataType) -> str:
-    try:
-        # names of fields are the user's
-        return re.sub(r"`[^`]*`|[a-z]+", lambda m: m[0] if m[0][0] == "`" else m[0].upper(), ddl(type_))
-    except UnsupportedType:
-        return str(type_)
 
 
 def spell_call(call: AggregateCall, schema: Schema) -> str:

@@ -35,6 +35,8 @@ def cursor(text: str) -> Cursor:
         ("INTERVAL 5 MINUTES", timedelta(minutes=5)),
         ("INTERVAL '1-2' YEAR TO MONTH", pa.MonthDayNano([14, 0, 0])),
         ("ARRAY(1, NULL)", [1, None]),
+        ("MAP('a', 1, 'b', NULL)", [("a", 1), ("b", None)]),
+        ("NAMED_STRUCT('a', 1, 'b', STRUCT(2))", {"a": 1, "b": (2,)}),
         ("CAST(NULL AS DECIMAL(10, 2))", None),
         ("CAST('2024-02-29' AS DATE)", date(2024, 2, 29)),
         ("CAST('1.5' AS DOUBLE)", 1.5),
@@ -45,7 +47,11 @@ def test_each_is_a_value(text: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "a", "(1, 2)", "DATE 'yesterday'", "-", "(7", "CAST(1 AS INT)", "CAST('x' AS DOUBLE)"]
+    "text",
+    [
+        *("", "a", "(1, 2)", "DATE 'yesterday'", "-", "(7", "CAST(1 AS INT)", "CAST('x' AS DOUBLE)"),
+        *("MAP('a')", "MAP('a', 1, 'a', 2)", "NAMED_STRUCT('a', 1, 'b')", "NAMED_STRUCT(ARRAY(1), 2)"),
+    ],
 )
 def test_what_is_none_is_said_where(text: str) -> None:
     with pytest.raises(ProgramError, match="values:1:"):

@@ -104,3 +104,8 @@ def test_they_are_part_of_what_a_program_is(spark: Any) -> None:
     assert print_of("a INT, b INT, CHECK (a > 0)") != plain
     assert print_of("a INT CHECK (a > 0), b INT") == print_of("a INT, b INT, CONSTRAINT c CHECK (a > 0)")
     assert print_of("a INT CHECK (a > 0) NOT ENFORCED, b INT") == plain
+
+
+def test_a_table_of_any_name(spark: Any) -> None:
+    text = "CREATE TABLE `a``b` (`c``d` INT CHECK (`c``d` > 0)); CREATE VIEW v AS SELECT * FROM `a``b`;"
+    assert len(compile_program(text, session=spark).tables["a`b"].checks) == 1

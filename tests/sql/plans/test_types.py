@@ -9,8 +9,17 @@ import pytest
 
 from dbsp.circuits.columns.forms.calendar_intervals import CALENDAR_INTERVAL
 from dbsp.circuits.columns.forms.months import MONTHS
+from dbsp.circuits.columns.variants.type import VARIANT
 from dbsp.sql.catalyst import Catalyst
-from dbsp.sql.plans.types import UnsupportedType, arrow_type, coarse_time, ddl, intervals_in, literal_type
+from dbsp.sql.plans.types import (
+    UnsupportedType,
+    arrow_type,
+    coarse_time,
+    ddl,
+    intervals_in,
+    literal_type,
+    type_name,
+)
 
 CASES = {
     "boolean": pa.bool_(),
@@ -40,11 +49,32 @@ def test_ddl_spells_the_type(spelled: str) -> None:
     assert ddl(CASES[spelled]) == spelled
 
 
+@pytest.mark.parametrize(
+    ("type_", "name"),
+    [
+        (pa.decimal128(12, 3), "DECIMAL(12,3)"),
+        (MONTHS, "INTERVAL YEAR TO MONTH"),
+        (
+            pa.map_(pa.string(), pa.struct([("aB", pa.int32()), ("a b", pa.date32())])),
+            "MAP<STRING, STRUCT<aB: INT, `a b`: DATE>>",
+        ),
+        (
+            pa.struct([("a`b", pa.list_(pa.int32())), ("1a", VARIANT)]),
+            "STRUCT<`a``b`: ARRAY<INT>, `1a`: VARIANT>",
+        ),
+        (pa.month_day_nano_interval(), "month_day_nano_interval"),  # no column has it
+    ],
+)
+def test_names_for_messages(type_: pa.DataType, name: str) -> None:
+    assert type_name(type_) == name
+
+
 @pytest.mark.spark
-def test_spark_reads_what_ddl_spells(spark: Any) -> None:
+def test_spark_reads_what_is_spelled(spark: Any) -> None:
     catalyst = Catalyst(spark)
     for spelled, arrow in CASES.items():
         assert arrow_type(catalyst.column_type(spelled)) == arrow, spelled
+        assert arrow_type(catalyst.column_type(type_name(arrow))) == arrow, spelled
 
 
 @pytest.mark.spark

@@ -34,7 +34,7 @@ from dbsp.rows.avro.reading.readers import (
 )
 from dbsp.rows.avro.reading.simple import is_taken
 from dbsp.rows.avro.schema import Array, Enum, Map, Node, Part, Record, Schema, Simple, Union
-from dbsp.sql.plans.types import UnsupportedType, ddl
+from dbsp.sql.plans.types import type_name
 
 
 @dataclass
@@ -69,7 +69,7 @@ class Resolution:
             of = there.values if isinstance(there, Map) else None
             value = self._reader(node.values, wanted.item_type, of, where)
             return Entries(wanted, Leaf(Simple("string"), wanted.key_type, f"field '{where}'"), value)
-        return self._refusing(wanted, f"field '{where}' is {_shown(node)}, which is no {_column(wanted)}")
+        return self._refusing(wanted, f"field '{where}' is {_shown(node)}, which is no {type_name(wanted)}")
 
     def _union(self, node: Union, wanted: pa.DataType, there: Node | None, where: str) -> Reader:
         """What one branch can't be is said of the messages that have it, unless no branch fits."""
@@ -154,10 +154,3 @@ def _shown(node: Node) -> str:
     if isinstance(node, Simple):
         return f"a {node.logical or node.kind}"
     return f"a {type(node).__name__.lower()}"
-
-
-def _column(wanted: pa.DataType) -> str:
-    try:
-        return ddl(wanted).replace("`", "").upper()
-    except UnsupportedType:
-        return str(wanted)

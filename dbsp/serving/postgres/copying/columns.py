@@ -28,7 +28,7 @@ from dbsp.rows.json_values import decode
 from dbsp.rows.literals import array_of
 from dbsp.serving.postgres.copying.received import Received, Unreadable, plain
 from dbsp.serving.postgres.language.wrong import BadCopy
-from dbsp.sql.plans.types import ddl
+from dbsp.sql.plans.types import type_name
 
 _DIGITS = np.full(256, 255, dtype=np.uint8)
 _DIGITS[list(b"0123456789abcdef")] = np.arange(16)
@@ -89,7 +89,7 @@ class Column:
         return _cast(texts, self.type, self.zone)
 
     def _misfit(self, row: int, shown: str) -> BadCopy:
-        fits = f"column '{self.name}' ({ddl(self.type).upper()})"
+        fits = f"column '{self.name}' ({type_name(self.type)})"
         return BadCopy(f"table '{self.table}', row {row + 1}: {shown} doesn't fit {fits}")
 
 

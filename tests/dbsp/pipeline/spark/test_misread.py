@@ -100,7 +100,7 @@ def test_each_value_is_named(spark: Any, tmp_path: Path, form: str) -> None:
             "id INT, s STRUCT<x: INT>",
             "",
             '{"s": [1, "é"]}',
-            "column 's': [1, \"é\"] is no struct<`x`: int>",
+            "column 's': [1, \"é\"] is no STRUCT<x: INT>",
         ),
         (
             "json",

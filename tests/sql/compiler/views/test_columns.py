@@ -38,7 +38,7 @@ def test_columns(query: str, error: str) -> None:
         ),
         (
             "CREATE VIEW v (a BIGINT) AS SELECT a FROM t;",
-            "2:18: column 'a' of 'v' is declared BIGINT, its query gives int; CAST it",
+            "2:18: column 'a' of 'v' is declared BIGINT, its query gives INT; CAST it",
         ),
         (
             CALLED + "CREATE VIEW v AS SELECT b, twice(a) FROM t;",
