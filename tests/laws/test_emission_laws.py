@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -142,7 +143,7 @@ CLAUSES = {
     "emit_default": Clause(emit=(0, 0, 0), rows=1),
 }
 QUERY = "SELECT window.end AS e, k, count(*) AS n, sum(v) AS s FROM r GROUP BY window(ts, '10 minutes'), k"
-LATENESS = 4 * MINUTE
+LATENESS, TEN, HOUR = 4 * MINUTE, 10 * MINUTE, 60 * MINUTE
 TABLE = table("r", "k BIGINT, v BIGINT, ts TIMESTAMP")
 # the same keys without an aggregate: their records are the table's rows all the same
 BARE = {
@@ -154,6 +155,9 @@ PLAIN = (
     "SELECT timestamp_micros((unix_micros(ts) DIV 600000000 + 1) * 600000000) AS e, k, count(*) AS n, "
     "sum(v) AS s FROM r GROUP BY 1, k"
 )
+# a window that rows without a time are in, too
+HOURLY = "SELECT date_trunc('HOUR', ts) AS e, k, count(*) AS n, sum(v) AS s FROM r GROUP BY 1, k"
+HOURLY_CLAUSES = ("listed", "emit_rate", "emit_late", "emit_late_rows")
 RATES = {"each3": Clause(counting=3, rated=True), "each2minutes": Clause(delay=2, rated=True)}
 # one row, which is there before any record
 EVERYTHING = "SELECT count(*) AS n, sum(v) AS s FROM r"
@@ -163,6 +167,7 @@ WINDOWED = {name: (QUERY, clause) for name, clause in CLAUSES.items()} | {
     f"{shape}_{name}": (query, CLAUSES[name]) for shape, query in BARE.items() for name in BARE_CLAUSES
 }
 WINDOWED |= {name: (PLAIN, clause) for name, clause in RATES.items()}
+WINDOWED |= {f"hourly_{name}": (HOURLY, CLAUSES[name]) for name in HOURLY_CLAUSES}
 EVER = {"each2minutes": RATES["each2minutes"], "count3": CLAUSES["count3"], "delay2": CLAUSES["delay2"]}
 WINDOWED |= {f"all_{name}": (EVERYTHING, clause) for name, clause in EVER.items()}
 WINDOWS = Program(
@@ -179,10 +184,10 @@ def drifting(draw: st.DrawFn) -> list[tuple[Run, datetime]]:
     for clock in draw(clocks(draw(st.integers(1, 10)))):
         changes = []
         for _ in range(draw(st.integers(0, 8))):
-            ts = time + timedelta(minutes=draw(st.integers(-6, 6)))
+            ts = time + timedelta(minutes=draw(st.integers(-6, 6))) if draw(st.integers(0, 9)) else None
             row = (draw(st.integers(0, 4)), draw(st.integers(1, 2)), ts)
             if held and draw(st.integers(0, 4)) == 4:
-                row = draw(st.sampled_from(sorted(held)))
+                row = draw(st.sampled_from(sorted(held, key=str)))
                 changes.append(Change("retract", row))
                 held -= Counter([row])
             else:
@@ -193,9 +198,65 @@ def drifting(draw: st.DrawFn) -> list[tuple[Run, datetime]]:
     return steps
 
 
-def end_of(ts: datetime) -> datetime:
-    minutes = int((ts - START) / MINUTE // 10 * 10)
-    return START + (minutes + 10) * MINUTE
+def end_of(ts: datetime, length: timedelta = TEN) -> datetime:
+    """Of the window that the instant is in."""
+    return START + ((ts - START) // length + 1) * length
+
+
+def key_of(ts: datetime | None, length: timedelta) -> datetime | None:
+    return None if ts is None else end_of(ts, length)
+
+
+@dataclass
+class Held:
+    """The table, as its LATENESS lets rows in. records: those of this step, by (time, k)."""
+
+    rows: Counter[Any] = field(default_factory=Counter)
+    records: Counter[Any] = field(default_factory=Counter)
+    waterline: datetime | None = None
+    largest: datetime | None = None
+
+    def take(self, changes: list[Change]) -> None:
+        self.records = Counter()
+        passing = [c for c in changes if None in (self.waterline, c.row[2]) or c.row[2] >= self.waterline]
+        for change in passing:
+            k, _, ts = change.row
+            self.records[ts, k] += change.weight
+            self.rows[change.row] += change.weight if change.kind == "insert" else -change.weight
+        self.waterline = latest(self.waterline, *(c.row[2] and c.row[2] - LATENESS for c in changes))
+        self.largest = latest(self.largest, *(c.row[2] for c in passing))
+
+    def view(self, query: str) -> dict[Any, tuple[int, ...]]:
+        """By its key, (window's end, k), what it has beside."""
+        if query == EVERYTHING:
+            count = self.rows.total()
+            return {(): (count, sum(v * n for (_, v, _), n in self.rows.items()) if count else None)}
+        sums: dict[Any, list[int]] = defaultdict(lambda: [0, 0])
+        for (k, v, ts), weight in self.rows.items():
+            for i, one in enumerate((weight, v * weight)):
+                sums[key_of(ts, length_of(query)), k][i] += one
+        found = {key: tuple(both) for key, both in sums.items() if both[0] and has_key(query, key)}
+        return dict.fromkeys(found, ()) if query in BARE.values() else found
+
+    def came(self, query: str) -> Counter[Any]:
+        """The step's records by the view's key."""
+        found = Counter[Any]()
+        for (ts, k), n in self.records.items():
+            found[() if query == EVERYTHING else (key_of(ts, length_of(query)), k)] += n
+        return Counter({key: n for key, n in found.items() if has_key(query, key)})
+
+
+def latest(*times: datetime | None) -> datetime | None:
+    return max((time for time in times if time is not None), default=None)
+
+
+def length_of(query: str) -> timedelta:
+    return HOUR if query == HOURLY else TEN
+
+
+def has_key(query: str, key: Any) -> bool:
+    """Whether it groups such rows: a window() has none without a time."""
+    return None not in key or query in (PLAIN, HOURLY)
 
 
 @examples(30)
@@ -206,36 +267,13 @@ def test_keys_fire_when_the_book_says(spark: Any, data: st.DataObject) -> None:
     steps = data.draw(drifting())
     way = data.draw(st.sampled_from([Way(), Way(partitions=3), Way(reopened=True, small=0)]))
     models = {name: Model(clause) for name, (_, clause) in WINDOWED.items()}
-    waterline: datetime | None = None
-    largest: datetime | None = None
-    held: Counter[Any] = Counter()
+    held = Held()
     with Running(case, way) as running:
         for number, (delta, clock) in enumerate([*steps, ({}, steps[-1][1])], 1):
             ending = number > len(steps)
-            records: Counter[Any] = Counter()
-            passing = []
-            for change in delta.get("r", []):
-                k, _, ts = change.row
-                if waterline is None or ts >= waterline:
-                    passing.append(change)
-                    records[end_of(ts), k] += change.weight
-                    held[change.row] += change.weight if change.kind == "insert" else -change.weight
-            if any(weight < 0 for weight in held.values()):
+            held.take(delta.get("r", []))
+            if any(weight < 0 for weight in held.rows.values()):
                 return  # a retraction of a row that was late: another law's
-            for change in delta.get("r", []):
-                ts = change.row[2]
-                waterline = max(waterline or ts - LATENESS, ts - LATENESS)
-            for change in passing:
-                largest = max(largest or change.row[2], change.row[2])
-            rows: dict[Any, list[int]] = defaultdict(lambda: [0, 0])
-            for (k, v, ts), weight in held.items():
-                rows[end_of(ts), k][0] += weight
-                rows[end_of(ts), k][1] += v * weight
-            view = {key: tuple(sums) for key, sums in rows.items() if sums[0]}
-            bare: dict[Any, tuple[int, ...]] = dict.fromkeys(view, ())
-            count = sum(held.values())
-            everything = {(): (count, sum(v * n for (_, v, _), n in held.items()) if count else None)}
-            bound = None if waterline is None else end_of(waterline) - 10 * MINUTE
             if ending:
                 before = running.pipeline.last_step
                 running.finish()
@@ -245,12 +283,15 @@ def test_keys_fire_when_the_book_says(spark: Any, data: st.DataObject) -> None:
                 found = running.changes(delta, clock)
             for name, model in models.items():
                 query, clause = WINDOWED[name]
-                held_rows = view if query in (QUERY, PLAIN) else everything if query == EVERYTHING else bare
-                came = records
-                if query == EVERYTHING:
-                    came = Counter({(): records.total()} if records or number == 1 else {})
-                expected = model.step(came, held_rows, clock, bound, largest, ending)
-                expected = Counter({identity(row): n for row, n in expected.items()})
+                length = length_of(query)
+                bound = held.waterline and end_of(held.waterline, length) - length
+                came = held.came(query)
+                if query == EVERYTHING and number == 1:
+                    came.setdefault((), 0)
+                emitted = model.step(came, held.view(query), clock, bound, held.largest, ending)
+                if query == HOURLY:  # known by its start
+                    emitted = Counter({(e and e - HOUR, *rest): n for (e, *rest), n in emitted.items()})
+                expected = Counter({identity(row): n for row, n in emitted.items()})
                 assert found[name] == expected, f"step {number} of {steps}: {name}: {clause.sql}"
 
 
@@ -267,7 +308,6 @@ STARTS = tuple(
 @given(data=st.data())
 def test_a_window_may_be_known_by_its_start(spark: Any, lateness: str, data: st.DataObject) -> None:
     program = Program((TABLE,), STARTS)
-    ten = timedelta(minutes=10)
     text = program.text.replace("ts TIMESTAMP", f"ts TIMESTAMP{lateness}")
     with Running(Case(program, compiled(text, spark)), Way(small=0)) as running:
         for delta, clock in data.draw(drifting()):
@@ -275,5 +315,5 @@ def test_a_window_may_be_known_by_its_start(spark: Any, lateness: str, data: st.
             p = running.pipeline
             rows = {view: p.changes_of(view, p.last_step).rows() for view in program.outputs}
             for view in program.outputs[::2]:
-                shifted = [({**row, "e": row["e"] + ten}, weight) for row, weight in rows[view]]
+                shifted = [({**row, "e": row["e"] + TEN}, weight) for row, weight in rows[view]]
                 assert shifted == rows[view.replace("_start", "_end")], view

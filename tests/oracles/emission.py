@@ -94,8 +94,9 @@ class Waiting:
 class Model:
     """What a view with a clause emits, step by step.
 
-    rows: by key, in the view. The key's first column is its window's end; () is that of what has no GROUP BY,
-    whose row is there before any record.
+    rows: by key, in the view. The key's first column is its window's end, None where rows have no time, so
+    that nothing is due before the input ends; () is that of what has no GROUP BY, whose row is there before
+    any record.
     """
 
     clause: Clause
@@ -142,7 +143,7 @@ class Model:
 
     def _is_over(self, key: Key) -> bool:
         """Whether the time of its last result has come."""
-        if self.clause.emit is None or self.largest is None:
+        if self.clause.emit is None or self.largest is None or key[0] is None:
             return False
         return bool(self.largest >= key[0] + self.clause.emit[2] * MINUTE)
 
@@ -172,7 +173,7 @@ class Model:
         counted = bool(records) and every is not None and waiting.count >= every
         if clause.delay is not None:
             fires |= overdue or (waiting.pending and clause.delay == 0 and records > 0)
-        if clause.waterline and bound is not None:
+        if clause.waterline and bound is not None and key[0] is not None:
             fires |= waiting.pending and key[0] <= bound
         if not fires and not counted:
             return None
@@ -185,6 +186,8 @@ class Model:
     ) -> tuple[str, bool, bool]:
         """(state of the result, whether an instant came, whether rows count)."""
         assert self.clause.emit is not None
+        if key[0] is None:
+            return "final" if ending else "early", ending, False
         first, complete, last = (key[0] + offset * MINUTE for offset in self.clause.emit)
         now = self.largest
         instants = [complete, last]

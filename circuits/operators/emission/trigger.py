@@ -29,7 +29,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbsp.circuits.columns.arrow import concat, fixed_values, is_true, take
+from dbsp.circuits.columns.arrow import concat, fixed_values, is_true, take, validity
 from dbsp.circuits.columns.grouping import group_rows
 from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.expressions.monotone import Bounds
@@ -301,19 +301,24 @@ def _came(
     now: Waterlines,
     ending: bool,
 ) -> tuple[np.ndarray, np.ndarray, pa.Array]:
-    """(bool[n]: an instant or a late row came, bool[n]: rows count as early ones, each result's state)."""
+    """(bool[n]: an instant or a late row came, bool[n]: rows count as early ones, each result's state).
+
+    A key whose end is NULL has no instants: nothing comes before the input ends.
+    """
     table = schedule.table
-    end = fixed_values(evaluate(table.end, asked.keys))
+    ends = evaluate(table.end, asked.keys)
+    end, known = fixed_values(ends), validity(ends)
     since, to = schedule.threshold.value(earlier), schedule.threshold.value(now)
     instant, never = table.after(end, since)
-    came = np.full(len(end), ending)
+    came = np.zeros(len(end), dtype=np.bool_)
     counted = np.zeros(len(end), dtype=np.bool_)
     if to is not None:
         came |= ~never & (instant <= to.value)
-        counted = (to.value >= end + table.first) & (to.value < end + table.complete)
+        counted = known & (to.value >= end + table.first) & (to.value < end + table.complete)
     if schedule.late and since is not None:
         came |= (asked.records > 0) & (since.value >= end + table.complete) & (since.value < end + table.last)
-    is_final = np.full(len(end), ending) if to is None else (to.value >= end + table.last) | ending
-    is_early = np.full(len(end), True) if to is None else to.value < end + table.complete
+    came = (came & known) | ending
+    is_final = np.full(len(end), ending) if to is None else (known & (to.value >= end + table.last)) | ending
+    is_early = np.full(len(end), True) if to is None else ~known | (to.value < end + table.complete)
     states = np.where(is_final, FINAL, np.where(is_early, EARLY, COMPLETE))
     return came, counted, pa.array(states.tolist(), pa.string())

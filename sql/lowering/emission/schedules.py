@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pyarrow.types as pt
 
 from dbsp.circuits.errors import ProgramError
@@ -18,6 +19,7 @@ from dbsp.circuits.progress.waterline import Lateness
 from dbsp.sql.lowering.emission.keyed import Keyed, KeyValue
 from dbsp.sql.lowering.emission.window_ends import window_end
 from dbsp.sql.plans import program
+from dbsp.sql.plans.types import type_name
 
 
 def lower_schedule(keyed: Keyed, given: program.Schedule) -> tuple[Trigger, tuple[Limit, ...]]:
@@ -61,8 +63,19 @@ def _event_time(keyed: Keyed, end: KeyValue, given: program.Schedule) -> tuple[s
         schema = builder.nodes[lowering.relation(origin[0])].schema
         column = schema.get_field_index(origin[1])
         if column >= 0 and pt.is_timestamp(schema.field(column).type):
+            _check_clock(keyed, schema.field(column), end, given)
             return origin[0], column
     raise ProgramError(
         f"{given.location}: EMIT needs an event time for view '{keyed.view.name}': a TIMESTAMP column of "
         "one table that the window is made of"
     )
+
+
+def _check_clock(keyed: Keyed, column: pa.Field, end: KeyValue, given: program.Schedule) -> None:
+    """Local times are no instants: where clocks are set, one may be two of the others, or none."""
+    if end.over_key.type != column.type:
+        raise ProgramError(
+            f"{given.location}: EMIT of view '{keyed.view.name}': its windows end at a "
+            f"{type_name(end.over_key.type)}, and their event time '{column.name}' is a "
+            f"{type_name(column.type)}; GROUP BY window({column.name}, ...), whose ends are of its type"
+        )

@@ -12,7 +12,7 @@ from dbsp.sql.compiler.load import compile_program
 pytestmark = pytest.mark.spark
 
 TABLES = """CREATE TABLE bid (auction BIGINT, at TIMESTAMP LATENESS INTERVAL 1 MINUTE, seen TIMESTAMP);
-CREATE TABLE word (text STRING);
+CREATE TABLE word (text STRING, local TIMESTAMP_NTZ);
 CREATE VIEW v AS """
 WINDOW = "SELECT window, count(*) AS n FROM bid GROUP BY window(at, '10 minutes')"
 
@@ -52,6 +52,11 @@ WINDOW = "SELECT window, count(*) AS n FROM bid GROUP BY window(at, '10 minutes'
             "SELECT window.end, count(*) AS n FROM (SELECT CAST(text AS TIMESTAMP) AS t FROM word) "
             "GROUP BY window(t, '1 hour') EMIT (UPDATE RATE 1 ROW)",
             "3:133: EMIT needs an event time for view 'v': a TIMESTAMP column of one table",
+        ),
+        (
+            "SELECT date_trunc('HOUR', local) AS h, count(*) AS n FROM word GROUP BY 1 "
+            "EMIT (UPDATE RATE 1 ROW)",
+            "3:92: EMIT of view 'v': its windows end at a TIMESTAMP, and their event time 'local'",
         ),
         (
             f"{WINDOW} EMIT (FIRST RESULT OFFSET INTERVAL 5 MINUTES)",
