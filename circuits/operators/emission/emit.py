@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from dbsp.circuits.columns.arrow import fixed_values, take
+from dbsp.circuits.columns.arrow import fixed_values, take, validity
 from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.errors import DataError
 from dbsp.circuits.expressions.monotone import Bounds
@@ -109,7 +109,8 @@ class Emit(Keeper):
         now = schedule.threshold.value(context.waterlines)
         if now is None:
             return fired
-        over = now.value >= fixed_values(evaluate(schedule.table.end, fired)) + schedule.table.last
+        end = evaluate(schedule.table.end, fired)
+        over = validity(end) & (now.value >= fixed_values(end) + schedule.table.last)
         left = np.zeros(fired.num_rows, dtype=np.bool_)
         keys = fired.columns[: len(self.key)]
         hashes = hash_rows(keys, fired.num_rows, context.seed)
