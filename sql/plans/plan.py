@@ -116,7 +116,7 @@ class Plan(ABC):
 
     @abstractmethod
     def pruned(self, needed: Set[int]) -> tuple[Plan, Position]:
-        """At least the needed columns, of which there is one, and where they are now."""
+        """At least the needed columns, and where they are now; any column where none is needed."""
 
     # -- for people ------------------------------------------------------------------------------------
 

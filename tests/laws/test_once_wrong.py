@@ -90,6 +90,18 @@ SELECT * FROM (SELECT k, rank() OVER (ORDER BY 1) r FROM t) WHERE r < 2
 SELECT * FROM (SELECT row_number() OVER (ORDER BY 1) r FROM t) WHERE r < 2
 SELECT from_base32(s || 'CDEFGH77A') FROM t
 """.strip().splitlines()
+# of what nobody reads
+UNREAD = """
+SELECT count(*) FROM (SELECT 10 / d FROM t)
+SELECT count(*) FROM (SELECT 10 / d FROM t UNION ALL SELECT x FROM u)
+SELECT u.k FROM u, (SELECT 10 / d FROM t)
+SELECT count(*) FROM (SELECT 10 / d FROM t) LEFT JOIN (SELECT x / 0 FROM u) ON true
+SELECT count(*) FROM (SELECT 10 / d, explode(ys) FROM t)
+SELECT k FROM (SELECT k, sum(10 / d) FROM t GROUP BY k)
+SELECT 1 FROM (SELECT sum(10 / d) FROM t)
+SELECT k, (SELECT count(*) FROM (SELECT 10 / d FROM t)) FROM u
+SELECT count(*) FROM (SELECT 10 / d AS a, row_number() OVER (ORDER BY x) AS r FROM t)
+""".strip().splitlines()
 REFUSED = {
     "SELECT * EXCEPT (k, x, s) FROM u": "view 'v' has no columns",
     "FROM u |> DROP k, x, s": "view 'v' has no columns",
@@ -114,6 +126,17 @@ def oracle(spark: Any) -> Spark:
 def test_equals_spark(spark: Any, oracle: Spark, query: str) -> None:
     program = Program(TABLES, (View("v", query, None),))
     assert difference(spark, oracle, program, RUN) is None
+
+
+@pytest.mark.parametrize("query", UNREAD)
+def test_what_nobody_reads_fails_nowhere(spark: Any, oracle: Spark, query: str) -> None:
+    # Spark computes all of rows that it is given by its driver, as no table's are
+    rules, local = "spark.sql.optimizer.excludedRules", "ConvertToLocalRelation"
+    spark.conf.set(rules, f"org.apache.spark.sql.catalyst.optimizer.{local}")
+    try:
+        test_equals_spark(spark, oracle, query)
+    finally:
+        spark.conf.unset(rules)
 
 
 @pytest.mark.parametrize("query", REFUSED)

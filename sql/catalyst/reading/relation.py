@@ -5,19 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import pyarrow as pa
-
-from dbsp.circuits.expressions.nodes import Literal
 from dbsp.sql.plans.nodes import Project, Values
+from dbsp.sql.plans.nodes.project import ONE, TRUE, only_rows
 from dbsp.sql.plans.plan import Plan
-from dbsp.sql.plans.schemas import Field, columns_of_schema
+from dbsp.sql.plans.schemas import columns_of_schema
 
-# One row, for SELECT without FROM. A batch without columns has no rows, so there is one that nobody reads;
-# so too of every relation of which no column is left.
-_NONE = -1  # the id of that column
-_TRUE = Literal(True, pa.bool_())
-_ONE = (Field("one", pa.bool_(), nullable=False),)
-ONE_ROW = Values(((_TRUE,),), _ONE)
+# One row, for SELECT without FROM.
+ONE_ROW = Values(((TRUE,),), ONE)
+_NONE = -1  # the id of the column of a relation of which none is left
 
 
 @dataclass(frozen=True)
@@ -34,7 +29,7 @@ class Relation:
 
 def without_columns(plan: Plan) -> Relation:
     """The plan's rows, of which no column is left."""
-    return Relation(Project(plan, (_TRUE,), _ONE), (_NONE,))
+    return Relation(only_rows(plan), (_NONE,))
 
 
 def with_columns(relation: Relation) -> Relation:

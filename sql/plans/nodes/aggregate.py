@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 
+import pyarrow as pa
+
 from dbsp.circuits.expressions.monotone import Bounds
 from dbsp.circuits.expressions.nodes import Call, Expression, remap
 from dbsp.circuits.progress.bounds import projected
@@ -15,11 +17,13 @@ from dbsp.sql.plans.families import OneInput
 from dbsp.sql.plans.legal import check_columns, check_types
 from dbsp.sql.plans.nodes.project import columns_in, named_columns, narrowed
 from dbsp.sql.plans.plan import Plan, Position
-from dbsp.sql.plans.schemas import Key, Schema
+from dbsp.sql.plans.schemas import Field, Key, Schema
 from dbsp.sql.plans.shown.spelling import spell, spell_call
 
 # one of the group's values: the last argument's, where the first is least or greatest
 _LEAST = ("min", "max", "min_by", "max_by")
+_COUNT = AggregateCall("count", (), pa.int64(), False)
+_COUNTED = Field("count", pa.int64(), nullable=False)
 
 
 def _is_least(call: AggregateCall) -> bool:
@@ -86,20 +90,20 @@ class Aggregate(OneInput):
     def pruned(self, needed: Set[int]) -> tuple[Plan, Position]:
         """need(γ[k; f](a)) = keys ∪ arguments of the kept f
 
-        Keys stay: they are what a group is. So does one aggregate, where there would be none.
+        Keys stay: they are what a group is. Rows are counted, where there would be no aggregate.
         """
         keys = len(self.keys)
         kept = sorted({*needed, *range(keys)})
-        if len(kept) == keys and self.aggregates:
-            kept.append(keys)
-        calls = [self.aggregates[i - keys] for i in kept[keys:]]
+        calls, schema = [self.aggregates[i - keys] for i in kept[keys:]], [self.schema[i] for i in kept]
+        if not calls and self.aggregates:
+            calls, schema = [_COUNT], [*schema, _COUNTED]
         read = columns_in(self.keys) | {i for call in calls for i in columns_in(call.expressions)}
         below, moved = narrowed(self.input, read)
         narrower = Aggregate(
             below,
             tuple(remap(key, moved) for key in self.keys),
             tuple(call.with_expressions(lambda e: remap(e, moved)) for call in calls),
-            tuple(self.schema[i] for i in kept),
+            tuple(schema),
         )
         return narrower, {old: new for new, old in enumerate(kept)}
 

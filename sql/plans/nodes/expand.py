@@ -12,7 +12,7 @@ from dbsp.sql.plans.calls import Change
 from dbsp.sql.plans.expressions.nulls import kept_columns
 from dbsp.sql.plans.families import OneInput
 from dbsp.sql.plans.legal import at_fault, check_columns, check_types
-from dbsp.sql.plans.nodes.project import columns_in, named_columns
+from dbsp.sql.plans.nodes.project import ONE, TRUE, columns_in, named_columns
 from dbsp.sql.plans.plan import Plan, Position
 from dbsp.sql.plans.schemas import Key, Schema
 from dbsp.sql.plans.shown.spelling import spell
@@ -57,10 +57,10 @@ class Expand(OneInput):
     def pruned(self, needed: Set[int]) -> tuple[Plan, Position]:
         """need(expand[π…](a)) = columns of the kept expressions of all π"""
         kept = sorted(needed)
-        projections = [[row[i] for i in kept] for row in self.projections]
-        below, moved = self.input.pruned({i for row in projections for i in columns_in(row)} or {0})
+        projections = [[row[i] for i in kept] or [TRUE] for row in self.projections]
+        below, moved = self.input.pruned({i for row in projections for i in columns_in(row)})
         rows = tuple(tuple(remap(expression, moved) for expression in row) for row in projections)
-        narrower = Expand(below, rows, tuple(self.schema[i] for i in kept))
+        narrower = Expand(below, rows, tuple(self.schema[i] for i in kept) or ONE)
         return narrower, {old: new for new, old in enumerate(kept)}
 
     @property
@@ -128,8 +128,7 @@ class Generate(OneInput):
         width = len(self.kept)
         kept = [i for i in range(width) if i in needed]
         made = range(width, len(self.schema))
-        # a relation needs a column, for its rows to be somewhere
-        below, moved = self.input.pruned({self.kept[i] for i in kept} | columns_in([self.elements]) or {0})
+        below, moved = self.input.pruned({self.kept[i] for i in kept} | columns_in([self.elements]))
         pruned = replace(
             self,
             input=below,

@@ -129,7 +129,7 @@ class Values(Leaf):
         return replace(self, schema=tuple(replace(f, name=f"c{i}") for i, f in enumerate(self.schema)))
 
     def pruned(self, needed: Set[int]) -> tuple[Plan, Position]:
-        kept = sorted(needed)
+        kept = sorted(needed) or [0]
         rows = tuple(tuple(row[i] for i in kept) for row in self.rows)
         schema = tuple(self.schema[i] for i in kept)
         return Values(rows, schema), {old: new for new, old in enumerate(kept)}

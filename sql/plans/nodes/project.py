@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
+import pyarrow as pa
 import pyarrow.types as pt
 
 from dbsp.circuits.expressions.monotone import Bounds
@@ -15,9 +16,12 @@ from dbsp.sql.plans.expressions.nulls import kept_columns
 from dbsp.sql.plans.families import OneInput
 from dbsp.sql.plans.legal import check_columns, check_types
 from dbsp.sql.plans.plan import Plan, Position
-from dbsp.sql.plans.schemas import Key, Schema
+from dbsp.sql.plans.schemas import Field, Key, Schema
 from dbsp.sql.plans.shown.spelling import spell
 
+# the column of rows without any
+TRUE = Literal(True, pa.bool_())
+ONE = (Field("one", pa.bool_(), nullable=False),)
 # between timestamps and their microseconds
 _ONE_TO_ONE = {"precise_timestamp_conversion", "known_not_null"}
 _SAME_VALUE = {"cast", "normalize_na_n_and_zero"}
@@ -72,12 +76,19 @@ class Project(OneInput):
     def pruned(self, needed: Set[int]) -> tuple[Plan, Position]:
         """need(π[e…](a)) = columns of the kept e
 
-        Of a column that is there twice, as one that Catalyst orders by beside its alias, one is kept.
+        Of a column that is there twice, as one that Catalyst orders by beside its alias, one is kept. What
+        nobody reads isn't computed, as it may fail: where nothing is, the first column stays if it is there.
         """
+        if not needed:
+            below, moved = self.input.pruned(needed)
+            there = self.expressions[0]
+            if isinstance(there, Column) and there.index in moved:
+                return Project(below, (remap(there, moved),), self.schema[:1]), {0: 0}
+            return only_rows(below), {}
         first = {self._copied(i): i for i in sorted(needed, reverse=True)}
         kept = sorted(first.values())
         expressions = [self.expressions[i] for i in kept]
-        below, moved = self.input.pruned(columns_in(expressions) or {0})
+        below, moved = self.input.pruned(columns_in(expressions))
         schema = tuple(self.schema[i] for i in kept)
         narrower = Project(below, tuple(remap(e, moved) for e in expressions), schema)
         place = {old: new for new, old in enumerate(kept)}
@@ -134,19 +145,25 @@ def selected(plan: Plan, columns: Sequence[int], schema: Schema | None = None) -
     return Project(plan, expressions, schema)
 
 
+def only_rows(plan: Plan) -> Project:
+    """The plan's rows, of which no column is left. A batch without columns has no rows, so there is one."""
+    return Project(plan, (TRUE,), ONE)
+
+
 def narrowed(plan: Plan, needed: Set[int]) -> tuple[Plan, Position]:
-    """No more than the needed columns, in their order, of copies the first; one where none is needed, as rows
-    have to be somewhere.
-    """
-    needed = needed or {0}
+    """No more than the needed columns, in their order, of copies the first; any one where none is needed."""
     pruned, position = plan.pruned(needed)
+    if not needed:
+        return selected(pruned, [0]), {}
     place = {at: new for new, at in enumerate(dict.fromkeys(position[i] for i in sorted(needed)))}
     return selected(pruned, [*place]), {i: place[position[i]] for i in needed}
 
 
 def exactly(plan: Plan, needed: Set[int]) -> Plan:
-    """The needed columns, in their order, copies too."""
+    """The needed columns, in their order, copies too; the one of `only_rows` where none is needed."""
     pruned, position = plan.pruned(needed)
+    if not needed:
+        return pruned if pruned.schema == ONE else only_rows(pruned)
     return selected(pruned, [position[i] for i in sorted(needed)])
 
 

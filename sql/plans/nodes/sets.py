@@ -10,7 +10,7 @@ from dbsp.circuits.progress.bounds import union
 from dbsp.sql.plans.calls import Change
 from dbsp.sql.plans.families import OneInput, TwoInputs
 from dbsp.sql.plans.legal import check_types
-from dbsp.sql.plans.nodes.project import exactly, narrowed
+from dbsp.sql.plans.nodes.project import ONE, exactly, narrowed
 from dbsp.sql.plans.plan import Plan, Position
 from dbsp.sql.plans.schemas import Key, Schema
 
@@ -107,9 +107,11 @@ class Union(Plan):
 
     def pruned(self, needed: Set[int]) -> tuple[Plan, Position]:
         """need(a ∪ b) = need, in each"""
+        if not needed and all(0 in part.pruned(needed)[1] for part in self.parts):
+            needed = {0}
         kept = sorted(needed)
         parts = tuple(exactly(part, needed) for part in self.parts)
-        narrower = Union(parts, tuple(self.schema[i] for i in kept))
+        narrower = Union(parts, tuple(self.schema[i] for i in kept) or ONE)
         return narrower, {old: new for new, old in enumerate(kept)}
 
     @property

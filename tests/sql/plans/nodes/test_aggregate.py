@@ -80,8 +80,12 @@ def least_by(order: Column, value: Column) -> AggregateCall:
     return AggregateCall("min_by", (order, value), value.type, True)
 
 
-def test_keys_stay_and_one_function_where_there_would_be_none() -> None:
-    for needed, kept in (({3}, ["b", "ab", "n"]), ({0}, ["b", "ab", "s"]), ({2, 3}, ["b", "ab", "s", "n"])):
+def test_keys_stay_and_rows_are_counted_where_there_would_be_no_function() -> None:
+    for needed, kept in (
+        ({3}, ["b", "ab", "n"]),
+        ({0}, ["b", "ab", "count"]),
+        ({2, 3}, ["b", "ab", "s", "n"]),
+    ):
         narrower, position = GROUPED.pruned(needed)
         verify(narrower)
         assert [field.name for field in narrower.schema] == kept

@@ -33,6 +33,7 @@ from dbsp.sql.plans.nodes import (
 )
 from dbsp.sql.plans.nodes.join import JOINS, join_schema
 from dbsp.sql.plans.nodes.leaves import LEVEL
+from dbsp.sql.plans.nodes.project import ONE, exactly
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field
 from dbsp.sql.plans.verify import verify
@@ -130,6 +131,15 @@ def test_a_narrower_node_is_legal_and_has_what_is_needed(node: Plan) -> None:
         verify(narrower)
         assert narrower.schema[position[column]].type == field.type
         assert len(narrower.schema) <= len(node.schema)
+
+
+@each
+def test_where_nothing_is_read_there_are_rows_all_the_same(node: Plan) -> None:
+    narrower, _ = node.pruned(frozenset())
+    verify(narrower)
+    assert narrower.schema
+    verify(exactly(node, frozenset()))
+    assert exactly(node, frozenset()).schema == ONE
 
 
 def test_what_a_join_asks_for_is_never_null() -> None:
