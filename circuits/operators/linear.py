@@ -139,6 +139,9 @@ class Map(RowWise):
         source = only_column(self.expressions[column])
         return None if source is None else (0, source)
 
+    def computed_by(self, column: int) -> Sequence[Expression] | None:
+        return (self.expressions[column],)
+
     def reads(self, position: int, needed: Set[int], schema: pa.Schema) -> Set[int]:
         return {column for e in self.expressions for column in columns_of(e)}
 
@@ -210,6 +213,9 @@ class FlatMap(RowWise):
         sources = {only_column(e) for e in made if not isinstance(e, Literal)}
         source = sources.pop() if len(sources) == 1 else None
         return None if source is None else (0, source)
+
+    def computed_by(self, column: int) -> Sequence[Expression] | None:
+        return [projection[column] for projection in self.projections]
 
     def reads(self, position: int, needed: Set[int], schema: pa.Schema) -> Set[int]:
         return {column for p in self.projections for e in p for column in columns_of(e)}

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.expressions.monotone import Bounds
+from dbsp.circuits.expressions.nodes import Expression
 from dbsp.circuits.progress.bounds import Lines
 from dbsp.circuits.progress.limits import Limits
 from dbsp.circuits.progress.percentile import Recent
@@ -178,6 +179,12 @@ class Operator(ABC):
     @abstractmethod
     def origin(self, column: int, *inputs: pa.Schema) -> tuple[int, int] | None:
         """(input, its column) of which the output's column has the values; None: it is made of several."""
+
+    def computed_by(self, column: int) -> Sequence[Expression] | None:
+        """Of a column with an origin, what it is computed by over that input, one expression a kind of rows;
+        None: it has the values as they are.
+        """
+        return None
 
     @abstractmethod
     def reads(self, position: int, needed: Set[int], schema: pa.Schema) -> Set[int]:

@@ -9,6 +9,17 @@ import pyarrow as pa
 from dbsp.circuits.expressions.nodes import Column
 from dbsp.sql.plans.types import ddl, shown
 
+_SECOND = 1_000_000
+# microseconds of what a time may be truncated to, and which is equally long each time
+UNITS = {
+    "SECOND": _SECOND,
+    "MINUTE": 60 * _SECOND,
+    "HOUR": 3_600 * _SECOND,
+    "DAY": 86_400 * _SECOND,
+    "DD": 86_400 * _SECOND,
+    "WEEK": 604_800 * _SECOND,
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Windows:

@@ -14,6 +14,7 @@ The amounts are constants of Spark's, read by Catalyst; what they mean for a col
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal, InvalidOperation
@@ -182,6 +183,8 @@ def lateness_amount(source: Source, text: Slice, relation: Plan, column: pa.Data
     value = constant_value(relation)
     if value is None:
         raise not_constant(source, text, what)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise source.error(text.start, f"{what} {text.text} is no finite number")
     amount = _in_units(value, column)
     if amount is None:
         raise source.error(text.start, _mismatch(text, column, what))

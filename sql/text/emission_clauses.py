@@ -20,6 +20,7 @@ from dbsp.sql.text.tokens import Cursor, Slice, Token
 Reading = Callable[[Slice], int]
 
 _WATERLINE = ("WATERMARK", "WATERLINE")
+_MOST = 2**63 - 1
 _TRIGGERS = "triggers are COUNTING n, AFTER DELAY interval, ON WATERMARK"
 _OPTIONS = (
     "options are FIRST RESULT OFFSET d, COMPLETE RESULT OFFSET d, UPDATE RATE d or n ROWS, "
@@ -171,6 +172,8 @@ def _positive(cursor: Cursor, what: str) -> int:
         cursor.fail(f"{what} needs a whole number, as in {what} 10, found {number}", number)
     if negative or int(number.text) < 1:
         cursor.fail(f"{what} {'-' if negative else ''}{number.text}: at least 1 record is needed", token)
+    if int(number.text) > _MOST:
+        cursor.fail(f"{what} {number.text}: at most {_MOST} records are counted", token)
     return int(number.text)
 
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 from dbsp.circuits.columns.arrow import fixed_values, int64_array
 from dbsp.circuits.columns.groups import groups_of
 from dbsp.circuits.expressions.monotone import Bounds
-from dbsp.circuits.expressions.nodes import Column, Expression, Literal, columns_of
+from dbsp.circuits.expressions.nodes import Column, Expression, Literal, columns_of, substitute
 from dbsp.circuits.operators.families import RowWise
 from dbsp.circuits.operators.groups.combine import Combine
 from dbsp.circuits.operators.groups.state.accumulators import Accumulator
@@ -116,6 +116,9 @@ class CombineExpanded(RowWise):
         part = sources.pop() if len(sources) == 1 else None
         source = None if part is None else only_column(self.shared[part])
         return None if source is None else (0, source)
+
+    def computed_by(self, column: int) -> Sequence[Expression] | None:
+        return [substitute(p[column], lambda part: self.shared[part.index]) for p in self.projections]
 
     def reads(self, position: int, needed: Set[int], schema: pa.Schema) -> Set[int]:
         return {column for e in (*self.shared, *self.arguments) for column in columns_of(e)}

@@ -17,9 +17,7 @@ from dataclasses import replace
 
 from dbsp.circuits.expressions.monotone import is_fixed_zone
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
-from dbsp.sql.plans.schemas import Schema, Windows
-
-_SECONDS = {"SECOND": 1, "MINUTE": 60, "HOUR": 3_600, "DAY": 86_400, "DD": 86_400, "WEEK": 604_800}
+from dbsp.sql.plans.schemas import UNITS, Schema, Windows
 
 
 def windows_of(expressions: Sequence[Expression], below: Schema) -> tuple[Windows | None, ...]:
@@ -52,8 +50,8 @@ def _windows(expression: Expression, below: Schema) -> Windows | None:
         case Call("precise_timestamp_conversion", (number,)):
             return _written(number)
         case Call("trunc_timestamp", (Literal(unit), _)) if is_fixed_zone(expression):
-            seconds = _SECONDS.get(str(unit).upper())
-            return None if seconds is None else Windows("start", seconds * 1_000_000)
+            width = UNITS.get(str(unit).upper())
+            return None if width is None else Windows("start", width)
     return None
 
 

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import pyarrow as pa
-import pyarrow.types as pt
-
-from dbsp.circuits.errors import ProgramError
 from dbsp.circuits.expressions.monotone import Bound, bound_of
 from dbsp.circuits.expressions.nodes import Column, columns_of
 from dbsp.circuits.operators.emission.timers import Timers, Timetable
@@ -13,24 +9,23 @@ from dbsp.circuits.operators.emission.trigger import Schedule, Trigger
 from dbsp.circuits.operators.inputs.thresholds import Proved, Threshold
 from dbsp.circuits.operators.streams import Broadcast
 from dbsp.circuits.progress.limits import Limit
-from dbsp.circuits.progress.proofs import lineage
 from dbsp.circuits.progress.proofs.bounds import all_bounds
-from dbsp.circuits.progress.waterline import Lateness
-from dbsp.sql.lowering.emission.keyed import Keyed, KeyValue
+from dbsp.circuits.progress.waterline import Lateness, largest_name
+from dbsp.sql.lowering.emission.event_times import event_time
+from dbsp.sql.lowering.emission.keyed import Keyed
 from dbsp.sql.lowering.emission.window_ends import window_end
 from dbsp.sql.plans import program
-from dbsp.sql.plans.types import type_name
 
 
 def lower_schedule(keyed: Keyed, given: program.Schedule) -> tuple[Trigger, tuple[Limit, ...]]:
     """(the trigger, what no emission follows)."""
     lowering, builder = keyed.lowering, keyed.lowering.builder
     end = window_end(keyed, given.location)
-    relation, column = _event_time(keyed, end, given)
+    relation, column = event_time(keyed, end, given.location)
     schema = builder.nodes[lowering.relation(relation)].schema
     data_type, name = schema.field(column).type, f"{relation}.{schema.names[column]}"
-    largest = Lateness(f"{name} (largest)", column, data_type, 0)
-    freed = Lateness(f"{name} (last result of {keyed.view.name})", column, data_type, given.last)
+    largest = Lateness(largest_name(name), column, data_type, 0)
+    freed = Lateness(largest_name(name, keyed.view.name), column, data_type, given.last)
     for one in (largest, freed):
         if one not in builder.lateness:
             builder.lateness.append(one)
@@ -52,30 +47,3 @@ def _none_after(lateness: list[Lateness], bound: Bound, name: str, last: int) ->
     """Whether what comes after the last result is late for the waterline, so that nothing does."""
     waterlines = {lateness[column] for e in bound for column in columns_of(e)}
     return all(one.name == name and one.percentile is None and one.amount <= last for one in waterlines)
-
-
-def _event_time(keyed: Keyed, end: KeyValue, given: program.Schedule) -> tuple[str, int]:
-    """(table, position of its column) that the window is made of."""
-    lowering, builder = keyed.lowering, keyed.lowering.builder
-    columns = set(columns_of(end.made))
-    origin = lineage.origin(builder.build(), end.node, columns.pop()) if len(columns) == 1 else None
-    if origin is not None:
-        schema = builder.nodes[lowering.relation(origin[0])].schema
-        column = schema.get_field_index(origin[1])
-        if column >= 0 and pt.is_timestamp(schema.field(column).type):
-            _check_clock(keyed, schema.field(column), end, given)
-            return origin[0], column
-    raise ProgramError(
-        f"{given.location}: EMIT needs an event time for view '{keyed.view.name}': a TIMESTAMP column of "
-        "one table that the window is made of"
-    )
-
-
-def _check_clock(keyed: Keyed, column: pa.Field, end: KeyValue, given: program.Schedule) -> None:
-    """Local times are no instants: where clocks are set, one may be two of the others, or none."""
-    if end.over_key.type != column.type:
-        raise ProgramError(
-            f"{given.location}: EMIT of view '{keyed.view.name}': its windows end at a "
-            f"{type_name(end.over_key.type)}, and their event time '{column.name}' is a "
-            f"{type_name(column.type)}; GROUP BY window({column.name}, ...), whose ends are of its type"
-        )

@@ -32,6 +32,7 @@ WINDOW = "SELECT window, count(*) AS n FROM bid GROUP BY window(at, '10 minutes'
             "SELECT seen, count(*) AS n FROM bid GROUP BY seen TRIGGER ON WATERMARK",
             "3:68: ON WATERMARK never fires for view 'v': no waterline bounds a column of i",
         ),
+        (f"{WINDOW} TRIGGER COUNTING {2**63}", f"3:107: COUNTING {2**63}: at most {2**63 - 1} records"),
         (f"{WINDOW} TRIGGER AFTER DELAY 5", "3:110: '5' is no constant of fixed length; write an interval"),
         (f"{WINDOW} TRIGGER AFTER DELAY INTERVAL 1 MONTH", "3:110: 'INTERVAL 1 MONTH' is no constant"),
         (f"{WINDOW} TRIGGER AFTER DELAY -INTERVAL 1 DAY", "3:110: AFTER DELAY -INTERVAL 1 DAY is negative"),
@@ -56,7 +57,7 @@ WINDOW = "SELECT window, count(*) AS n FROM bid GROUP BY window(at, '10 minutes'
         (
             "SELECT date_trunc('HOUR', local) AS h, count(*) AS n FROM word GROUP BY 1 "
             "EMIT (UPDATE RATE 1 ROW)",
-            "3:92: EMIT of view 'v': its windows end at a TIMESTAMP, and their event time 'local'",
+            "3:92: EMIT of view 'v' goes by the largest 'local' of 'word', but a window may end before",
         ),
         (
             f"{WINDOW} EMIT (FIRST RESULT OFFSET INTERVAL 5 MINUTES)",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -116,6 +117,8 @@ def test_amounts_are_in_the_units_of_the_column(
         (Decimal("0.005"), pa.decimal128(4, 3), pa.decimal128(10, 2), "lateness of a number is a number"),
         (True, pa.bool_(), pa.int64(), "lateness of a number is a number of its type"),
         (-1, pa.int32(), pa.int64(), "lateness AMOUNT is negative; zero means in order"),
+        (math.nan, pa.float64(), pa.float64(), "lateness AMOUNT is no finite number"),
+        (math.inf, pa.float64(), pa.int64(), "lateness AMOUNT is no finite number"),
         (None, pa.int32(), pa.int64(), "'AMOUNT' is no constant of fixed length"),
         (timedelta(seconds=1), MONTHS, TIME, "'AMOUNT' is no constant of fixed length"),
     ],

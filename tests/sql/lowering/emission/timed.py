@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pyarrow as pa
@@ -30,12 +31,15 @@ BIDS = replace(table(BID), lateness=(ColumnLateness(0, MINUTE, None),))
 MADE = Column(0, TIME)
 COUNT = AggregateCall("count", (), INT, False)
 START = Windows("start", HOUR)
+AN_HOUR = Literal(timedelta(hours=1), pa.duration("us"))
 HOURS = Call("trunc_timestamp", (Literal("HOUR", pa.string()), MADE), TIME, options=(("timeZoneId", "UTC"),))
+ENDS = Call("timestamp_add_interval", (HOURS, AN_HOUR), TIME)
 
 
 def by_hour(window: Windows | None = START, selected: tuple[str, ...] = ("hour", "k", "n")) -> Plan:
-    """The bids of each hour and k, counted; of the columns those that are selected."""
-    hours = Project(BID, (HOURS, Column(1, INT)), (Field("hour", TIME), Field("k", INT)))
+    """The bids of each hour, or its end, and k, counted; of the columns those that are selected."""
+    hour = ENDS if window is not None and window.part == "end" else HOURS
+    hours = Project(BID, (hour, Column(1, INT)), (Field("hour", TIME), Field("k", INT)))
     fields = (Field("hour", TIME, window=window), Field("k", INT), Field("n", INT, False))
     grouped = Aggregate(hours, (Column(0, TIME), Column(1, INT)), (COUNT,), fields)
     chosen = [i for i, field in enumerate(fields) if field.name in selected]
