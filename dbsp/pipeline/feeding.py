@@ -152,8 +152,8 @@ class Feeding(ABC):
         with self._lock:
             self._open()
             self._position.settle()
-            for name in moved_with(self.program.circuit, one):
-                self._position.queue.advance(name, scalar)
+            for name, to in moved_with(self.program.circuit, one, scalar).items():
+                self._position.queue.advance(name, to)
 
     def refuse(self, rows: Rows) -> None:
         """Queue what a source brought that is no row of its table: of REFUSED_SCHEMA and weights."""

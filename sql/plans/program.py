@@ -303,9 +303,13 @@ class Program:
 
     @property
     def waits_for_more(self) -> bool:
-        """Whether rows wait while more may come: they leave a view once, or a WATERMARK holds them back."""
+        """Whether rows wait while more may come: they leave once, to where none is taken back, or a WATERMARK
+        holds them back.
+        """
         leave_once = any(view.emits_once for view in self.views.values())
-        return leave_once or any(table.watermarks for table in self.inputs.values())
+        scheduled = {view.name for view in self.views.values() if isinstance(view.emission, Schedule)}
+        appended = any(insert.shape == "append" and insert.view in scheduled for insert in self.inserts)
+        return leave_once or appended or any(table.watermarks for table in self.inputs.values())
 
 
 def identifying_views(tables: Mapping[str, Table], views: Mapping[str, View]) -> dict[str, View]:

@@ -59,8 +59,7 @@ def replay(
     ) as pipeline:
         if not pipeline.program.functions:  # the user's may make Series
             without_pandas()
-        # such rows leave once, so not while the state may go on
-        goes_on = state is not None and pipeline.program.waits_for_more
+        goes_on = state is not None  # a later replay may give it more
         yield from played(pipeline, text, name, listing(pipeline, output, changelog), goes_on, applied)
 
 

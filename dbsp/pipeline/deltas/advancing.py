@@ -4,7 +4,8 @@
 
 Rows below v, or above it where the column decreases, are late from the next step on. A waterline doesn't go
 back; MAX JUMP is of rows.
-Of a column with WATERMARK the rows up to v, which wait, are released in this step.
+Of a column with WATERMARK the rows up to v, which wait, are released in this step. EMIT's clock, the largest
+event time, is at v at least: what ends before it is complete, as all that is to come for it would be late.
 """
 
 from __future__ import annotations
@@ -17,7 +18,15 @@ import pyarrow.types as pt
 
 from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.errors import DataError, did_you_mean
-from dbsp.circuits.progress.waterline import CLOCK, Lateness, column_name, waterline_name, watermark_name
+from dbsp.circuits.progress.waterline import (
+    CLOCK,
+    Lateness,
+    column_name,
+    is_largest,
+    shift,
+    waterline_name,
+    watermark_name,
+)
 from dbsp.rows.casting import Refused
 from dbsp.rows.literals import array_of
 from dbsp.sql.plans.types import type_name
@@ -28,7 +37,7 @@ def waterline_of(circuit: Circuit, relation: str, column: str) -> Lateness:
 
     Raises DataError where it has none.
     """
-    known = {one.name: one for one in circuit.lateness if one.name != CLOCK.name}
+    known = {one.name: one for one in circuit.lateness if one.name != CLOCK.name and not is_largest(one.name)}
     names = (waterline_name(relation, column), waterline_name(relation, column, decreasing=True))
     for name in (*names, watermark_name(relation, column)):
         for spelled, one in known.items():
@@ -41,10 +50,19 @@ def waterline_of(circuit: Circuit, relation: str, column: str) -> Lateness:
     )
 
 
-def moved_with(circuit: Circuit, one: Lateness) -> list[str]:
-    """The names of what moves where that does: of one column its LATENESS and its WATERMARK."""
-    names = {other.name for other in circuit.lateness}
-    return [name for name in (one.name, watermark_name(*one.name.rsplit(".", 1))) if name in names]
+def moved_with(circuit: Circuit, one: Lateness, value: pa.Scalar) -> dict[str, pa.Scalar]:
+    """What moves where that does, and to where: of one column its LATENESS, its WATERMARK, and the clock of
+    EMIT, which is then at that value, as no result is left that ends before it.
+    """
+    column = column_name(one.name)
+    watermark = watermark_name(*column.rsplit(".", 1))
+    moved = {}
+    for other in circuit.lateness:
+        if other.name in (one.name, watermark):
+            moved[other.name] = value
+        elif is_largest(other.name) and column_name(other.name) == column and not one.decreasing:
+            moved[other.name] = shift(value, -other.amount)
+    return moved
 
 
 def waterline_at(one: Lateness, value: Any, timezone: str) -> pa.Scalar:

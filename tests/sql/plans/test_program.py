@@ -68,6 +68,27 @@ def test_an_insert_names_a_view_or_makes_one(spark: Any) -> None:
     assert all(program.views[insert.view].kind == "view" for insert in program.inserts)
 
 
+@pytest.mark.parametrize(
+    ("emission", "target", "waits"),
+    [
+        ("EMIT (COMPLETE RESULT OFFSET INTERVAL 0 SECONDS)", "", True),
+        ("EMIT (COMPLETE RESULT OFFSET INTERVAL 0 SECONDS)", " WITH (changelog = 'upsert')", False),
+        ("TRIGGER ON WATERMARK", " WITH (changelog = 'upsert')", False),
+    ],
+)
+def test_what_leaves_once_waits_while_more_may_come(
+    spark: Any, emission: str, target: str, waits: bool
+) -> None:
+    text = (
+        "CREATE TABLE t (at TIMESTAMP LATENESS INTERVAL 1 MINUTE);"
+        "CREATE VIEW v AS SELECT window.end AS until, count(*) AS n FROM t GROUP BY window(at, '1 hour')"
+        f" {emission}; CREATE TABLE out (until TIMESTAMP, n BIGINT, PRIMARY KEY (until)) USING json "
+        f"OPTIONS (path 'out'){target}; INSERT INTO out SELECT * FROM v;"
+    )
+    text = text if target else text.replace(", PRIMARY KEY (until)", "")
+    assert compile_program(text, session=spark).waits_for_more == waits
+
+
 def test_the_fingerprint_is_of_the_meaning(spark: Any) -> None:
     def fingerprint(text: str) -> str:
         return compiled(text, spark).fingerprint

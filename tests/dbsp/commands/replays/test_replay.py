@@ -15,7 +15,7 @@ from dbsp.commands.replays.replay import played, read_deltas, replay
 from dbsp.commands.shown.listing import listing
 from dbsp.errors import DeliveryError
 from dbsp.sql.plans.nodes import Scan
-from dbsp.sql.plans.program import ColumnLateness
+from dbsp.sql.plans.program import ColumnLateness, Triggers
 from tests.dbsp.build import VOTES, pipeline, program, table, view, votes_program
 from tests.dbsp.targets.test_function import Told, written
 
@@ -150,6 +150,25 @@ def test_what_a_watermark_holds_back_waits_on_in_a_state(tmp_path: Path) -> None
     assert found == ["step 2", "  all  +1  user_id=1 story_id=7"]
     ended = made("INSERT INTO votes VALUES (1, 7);", None)
     assert ended == ["step 1", "step 2", "  all  +1  user_id=1 story_id=7"], "the file is all there is"
+
+
+def test_replays_into_a_state_are_as_one(tmp_path: Path) -> None:
+    """None of them ends the input: what a TRIGGER holds back waits for the next."""
+    given = ["INSERT INTO votes VALUES (1, 1); STEP;"] * 4
+    counting = replace(view("counts", Scan("votes", VOTES)), emission=Triggers(3, None, False, "p.sql:1:1"))
+
+    def made(texts: list[str], state: str) -> list[str]:
+        found: list[str] = []
+        for text in texts:
+            (tmp_path / "d.sql").write_text(text)
+            compiled = program([table("votes", VOTES)], [counting])
+            where = str(tmp_path / state)
+            found += replay(compiled, str(tmp_path / "d.sql"), {}, "inline", None, where, "json", "retract")
+        return found
+
+    found = made(given, "several")
+    assert found == ['{"step": 3, "view": "counts", "row": {"user_id": 1, "story_id": 1}, "weight": 3}']
+    assert found == made(["".join(given)], "one")
 
 
 def test_deltas_are_utf_8_with_or_without_a_mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

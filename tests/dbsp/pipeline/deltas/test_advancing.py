@@ -19,6 +19,7 @@ from dbsp.commands.replays.files import queue, read_file
 from dbsp.commands.shown.changelog import json_lines
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.compiler.late_rows import late_rows_view
+from dbsp.sql.compiler.load import compile_program
 from dbsp.sql.plans.calls import AggregateCall
 from dbsp.sql.plans.nodes import Aggregate, Filter, Scan
 from dbsp.sql.plans.program import ColumnLateness, Program, Table, Triggers
@@ -226,3 +227,33 @@ def test_times_and_days(tmp_path: Path) -> None:
         p.insert("visit", [(datetime(2024, 3, 1, 11, tzinfo=UTC), date(2024, 3, 1))])
         ((row, _),) = p.step()["late_rows"].rows()
         assert row["waterlines"] == '{"moment": "2024-03-01T11:00:00Z", "day": "2024-03-02"}'
+
+
+EMITTED = """CREATE TABLE bid (price BIGINT, at TIMESTAMP LATENESS INTERVAL 5 MINUTES);
+CREATE VIEW counts AS SELECT window.end AS until, count(*) AS n FROM bid GROUP BY window(at, '1 hour')
+  EMIT (COMPLETE RESULT OFFSET INTERVAL 10 MINUTES, RESULT STATE FLAG);"""
+
+
+@pytest.mark.spark
+def test_windows_of_emit_end_though_nothing_comes(spark: Any) -> None:
+    ten, eleven = (datetime(2024, 3, 1, hour, tzinfo=UTC) for hour in (10, 11))
+    with Pipeline(compile_program(EMITTED, session=spark), runner="inline") as p:
+        p.insert("bid", [(1, ten), (2, ten)])
+        assert p.step()["counts"].rows() == []
+        for minute, state in ((9, "early"), (10, "final"), (8, None), (30, None)):
+            p.advance("bid", "at", eleven.replace(minute=minute))
+            left = p.step()["counts"].rows()
+            assert [row["__state"] for row, weight in left if weight > 0] == [state] * (state is not None)
+        p.insert("bid", [(3, ten)])
+        assert p.step()["counts"].rows() == []
+        assert len(p["late_rows"].rows()) == 1
+
+
+@pytest.mark.spark
+def test_the_clock_of_emit_is_no_column_that_may_be_advanced(spark: Any) -> None:
+    text = EMITTED.replace("LATENESS INTERVAL 5 MINUTES", "")
+    with (
+        Pipeline(compile_program(text, session=spark), runner="inline") as p,
+        pytest.raises(DataError, match=r"no LATENESS for 'bid.at' to advance; columns with one: none"),
+    ):
+        p.advance("bid", "at", datetime(2024, 3, 1, tzinfo=UTC))
