@@ -8,7 +8,7 @@ STORAGE/dbsp/sinks/         the same of what is sent on, and the files that aren
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +32,7 @@ from dbsp.declared.spark.sending import check_sink
 from dbsp.declared.spark.spec import Spec
 from dbsp.evolution.evolve import Unfilled
 from dbsp.pipeline.pipeline import Pipeline
+from dbsp.sql.catalyst import other_meaning
 from dbsp.state.records.places import Place, delete_all, place_of
 
 if TYPE_CHECKING:
@@ -147,9 +148,6 @@ def check_kept(planned: Planned, asked: Asked) -> None:
 
 def check_meaning(spark: SparkSession, spec: Spec) -> None:
     """Raises Error for settings under which queries mean something else than they do here."""
-    fixed: Mapping[str, str] = {"spark.sql.ansi.enabled": "true", "spark.sql.caseSensitive": "false"}
-    for name, value in fixed.items():
-        have = spark.conf.get(name)
-        if have is not None and have.lower() != value:
-            what = f"not supported yet: {name} = {have}"
-            raise Error(f"{spec.path}: {what}; here queries mean what they do with {value}")
+    if (other := other_meaning(spark.conf.get)) is not None:
+        what = f"not supported yet: {other[0]}"
+        raise Error(f"{spec.path}: {what}; here queries mean what they do with {other[1]}")

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import logging
+from typing import TYPE_CHECKING
+
 from dbsp.circuits.errors import DataError, Error
 from dbsp.state.store import VERIFY
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+log = logging.getLogger("dbsp")
 
 # of a change of program: what nothing holds is read again where it came from
 FROM_SOURCE = "from-source"
@@ -12,7 +20,7 @@ FROM_SOURCE = "from-source"
 def check_arguments(
     program: object,
     sql: str | None,
-    spark: object,
+    spark: SparkSession | None,
     runner: str,
     verify: str,
     partitions: int | None,
@@ -30,9 +38,11 @@ def check_arguments(
         )
     _check_names(program, sql)
     if spark is not None:
-        from dbsp.sql.catalyst import check_classic  # noqa: PLC0415  a known program needs nothing of it
+        from dbsp.sql.catalyst import check_classic, other_meaning  # noqa: PLC0415  a known program needs nothing
 
         check_classic(spark)
+        if (other := other_meaning(spark.conf.get)) is not None:
+            log.warning("the session has %s; here queries mean what they do with %s", *other)
     if runner not in ("spark", "inline"):
         raise Error(f"unknown runner '{runner}'; runners: spark, inline")
     if verify not in VERIFY:

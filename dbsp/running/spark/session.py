@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 
 from dbsp.circuits.errors import Error
 from dbsp.running.spark.settings import Settings
-from dbsp.sql.catalyst import launch_quietly, require_java, running_session
+from dbsp.sql.catalyst import launch_quietly, other_meaning, require_java, running_session
 
 OPTIONS = {
     # Loopback sockets wait 40 ms for a delayed ACK in every task: 130 ms a job against 35 ms.
@@ -53,8 +53,10 @@ def session(
     """The session that there is, of any thread; else a new one, which lives as long as the process.
 
     cores: of the local master, default all; settings say another. Raises Error when there is no Java to run
-    on, and where a session runs already that has other settings.
+    on, where a session runs already that has other settings, and for settings that change what queries mean.
     """
+    if (other := other_meaning(settings.options().get)) is not None:
+        raise Error(f"{other[0]}: here queries mean what they do with {other[1]}; leave it out")
     running = running_session()
     if running is None:
         return _start(name, cores or available_cores(), ui, settings)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbsp.sql.catalyst.jvm.classes import class_loader
 from dbsp.sql.catalyst.jvm.connect import check_classic
+from dbsp.sql.catalyst.jvm.meaning import MEANING
 from dbsp.sql.text.tokens import quoted
 
 if TYPE_CHECKING:
@@ -105,7 +106,8 @@ class Catalyst:
         self._session = self._given.newSession()
         settings = self._session.conf()
         settings.set("spark.sql.session.timeZone", self.timezone)
-        settings.set("spark.sql.ansi.enabled", "true")
+        for name, value in MEANING.items():
+            settings.set(name, value)
         settings.set("spark.sql.join.asofJoin.enabled", "true")
         settings.set("spark.sql.timeType.enabled", "true")
         # ${env:NAME} in a text would be what this process knows, told to whoever asks a query

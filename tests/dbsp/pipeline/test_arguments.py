@@ -47,3 +47,15 @@ def test_the_usual_ones() -> None:
 def test_the_others(given: dict[str, Any], message: str) -> None:
     with pytest.raises(Error, match=message):
         check_arguments(**{**USUAL, **given})
+
+
+@pytest.mark.spark
+def test_a_session_that_means_something_else_is_told(spark: Any, caplog: pytest.LogCaptureFixture) -> None:
+    check_arguments(**{**USUAL, "spark": spark})
+    assert not caplog.records
+    other = spark.newSession()
+    other.conf.set("spark.sql.ansi.enabled", "false")
+    check_arguments(**{**USUAL, "spark": other})
+    assert caplog.messages == [
+        "the session has spark.sql.ansi.enabled = false; here queries mean what they do with true"
+    ]

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 import dbsp
-from dbsp.running.spark.session import available_cores, share_keys, share_packages
+from dbsp.circuits.errors import Error
+from dbsp.running.spark.session import available_cores, session, share_keys, share_packages
+from dbsp.running.spark.settings import Settings
 
 
 class Context:
@@ -43,3 +45,9 @@ def test_workers_find_the_store_that_the_driver_finds(monkeypatch: pytest.Monkey
 
 def test_cores_are_those_that_this_process_may_use() -> None:
     assert available_cores() == len(os.sched_getaffinity(0))
+
+
+def test_settings_that_change_what_queries_mean_are_refused() -> None:
+    said = r"spark\.sql\.ansi\.enabled = false: here queries .* with true; leave it out"
+    with pytest.raises(Error, match=said):
+        session(settings=Settings(conf={"spark.sql.ansi.enabled": "false"}))
