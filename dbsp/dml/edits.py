@@ -24,7 +24,7 @@ from dbsp.circuits.traces.zset import ZSet
 from dbsp.dml.defaults import with_defaults, without_computed
 from dbsp.dml.keys import Keys, key_of, position
 from dbsp.dml.merged import merged
-from dbsp.dml.seen import Seen, called
+from dbsp.dml.seen import Seen
 from dbsp.dml.statement import Delete, Insert, Merge, Statement, Update, Where
 from dbsp.lineage.relational import demand_of, matching
 from dbsp.rows.casting import Refused
@@ -106,7 +106,7 @@ class Edits(Seen):
                 for name, text in statement.texts.items()
             ]
             condition = f" WHERE {where.condition}" if where.condition else ""
-            select = f"SELECT *, {', '.join(made)} FROM {called(table, where)}{condition}"
+            select = f"SELECT *, {', '.join(made)} FROM {self.called(table, where)}{condition}"
             found = self.asked(select, statement.ctes)
             gone = ZSet(found.rows.select(list(range(width))), found.weights)
             columns = list(gone.rows.columns)
@@ -172,7 +172,7 @@ class Edits(Seen):
         def ask(select: str) -> ZSet:
             return self.asked(select, statement.ctes)
 
-        for found in merged(statement, called(table, Where(statement.name)), ask):
+        for found in merged(statement, self.called(table, Where(statement.name)), ask):
             if not found.goes:
                 rows = self._new(table, found.columns, found.rows)
                 come.append(ZSet(rows, np.ones(rows.num_rows, dtype=np.int64)))

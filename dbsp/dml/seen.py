@@ -73,7 +73,17 @@ class Seen:
         if where.equal is not None:
             schema = arrow_schema(table)
             return ZSet.sum(schema, self.having(table, where.equal)).consolidate()
-        return self.asked(f"SELECT * FROM {called(table, where)} WHERE {where.condition}", ctes)
+        return self.asked(f"SELECT * FROM {self.called(table, where)} WHERE {where.condition}", ctes)
+
+    def called(self, table: Table, where: Where) -> str:
+        """The table as a relation, under the name that the statement has for its rows.
+
+        Raises StateError where nothing keeps them.
+        """
+        if table.name not in self.readable:
+            self.read(table.name)
+        relation = quoted(table.name.split("."))
+        return f"{relation} AS {quoted([where.name])}" if where.name else relation
 
     def see(self, table: Table, delta: ZSet) -> None:
         """What the statements to come see of a table, too."""
@@ -81,9 +91,3 @@ class Seen:
         deltas.append(delta)
         if len(deltas) > _PARTS:
             deltas[:] = [ZSet.sum(arrow_schema(table), deltas)]
-
-
-def called(table: Table, where: Where) -> str:
-    """The table as a relation, under the name that the statement has for its rows."""
-    relation = quoted(table.name.split("."))
-    return f"{relation} AS {quoted([where.name])}" if where.name else relation

@@ -104,7 +104,7 @@ REFUSED = {
         "1:60: unknown column 'b' in 't'; columns: a"
     ),
     "CREATE MATERIALIZED VIEW v (a BIGINT) AS SELECT a FROM t": (
-        "1:54: column 'a' of 'v' is declared BIGINT, its query gives int; CAST it"
+        "1:54: column 'a' of 'v' is declared BIGINT, its query gives INT; CAST it"
     ),
     "CREATE TABLE o (a INT, __weight BIGINT) USING csv OPTIONS (path 'x') PARTITIONED BY (a); "
     "INSERT INTO o SELECT * FROM t": "1:93: not supported yet: PARTITIONED BY of 'o', which is written",

@@ -24,6 +24,8 @@ CREATE TABLE bag (a BIGINT, b INT, s STRING);
 CREATE TABLE keyed (k BIGINT NOT NULL, b INT, s STRING, PRIMARY KEY (k));
 CREATE TABLE log (a BIGINT) WITH (append_only = true);
 CREATE TABLE filled (k BIGINT PRIMARY KEY, n INT DEFAULT 7, s STRING NOT NULL);
+CREATE TABLE passing (a BIGINT LATENESS 1);
+CREATE VIEW passed AS SELECT a, count(*) AS n FROM passing GROUP BY a;
 CREATE VIEW sums AS SELECT s, sum(b) AS b, count(*) AS n FROM bag GROUP BY s;
 CREATE VIEW doubled AS SELECT k, b * 2 AS b FROM keyed;
 CREATE VIEW logged AS SELECT a + 1 AS a FROM log;
@@ -200,6 +202,13 @@ def test_what_can_t_be_changed_is_said(p: Pipeline) -> None:
         ("INSERT INTO keyed SELECT 1", ProgramError, "column"),
     ):
         with pytest.raises(kind, match=said):
+            p.sql(statement)
+    for statement in (
+        "DELETE FROM passing WHERE a > 1",
+        "UPDATE passing SET a = a + 1 WHERE a > 1",
+        "MERGE INTO passing USING keyed ON a = 1 WHEN MATCHED THEN DELETE",
+    ):
+        with pytest.raises(StateError, match="table 'passing' has a LATENESS, and lets rows go; a view"):
             p.sql(statement)
     with pytest.raises(DataError, match="as_of is of a query"):
         p.sql("DELETE FROM bag", as_of=1)
