@@ -230,8 +230,8 @@ REFUSED = {
     "CREATE TABLE u (s STRING) DEFAULT COLLATION NONE_SUCH;": "NONE_SUCH",
     "CREATE VIEW x DEFAULT COLLATION UTF8_LCASE AS SELECT s FROM t;": "DEFAULT COLLATION "
     "UTF8_LCASE of a view",
-    "CREATE VIEW x (s STRING) AS SELECT s FROM t;": "declared STRING, its query gives string "
-    "collate UTF8_LCASE",
+    "CREATE VIEW x (s STRING) AS SELECT s FROM t;": "declared STRING, its query gives STRING "
+    "COLLATE UTF8_LCASE",
 }
 
 
