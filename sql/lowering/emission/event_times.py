@@ -12,7 +12,7 @@ from datetime import timedelta
 import pyarrow.types as pt
 
 from dbsp.circuits.errors import ProgramError
-from dbsp.circuits.expressions.monotone import floored, is_fixed_zone
+from dbsp.circuits.expressions.monotone import floored, is_fixed_zone, is_on_the_time_line
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal, columns_of
 from dbsp.circuits.progress.proofs import lineage
 from dbsp.sql.lowering.emission.keyed import Keyed, KeyValue
@@ -48,26 +48,29 @@ def event_time(keyed: Keyed, end: KeyValue, location: str) -> tuple[str, int]:
 
 def least_delay(time: Expression) -> int | None:
     """By how many microseconds at least it comes after the column that it is made of; None: nobody knows."""
-    if not isinstance(time, Call):
-        return 0 if isinstance(time, Column) else None
-    inner, more = time.arguments[0], 0
+    if isinstance(time, Column):
+        return 0
+    step = _step(time)
+    below = None if step is None else least_delay(step[0])
+    return None if step is None or below is None else below + step[1]
+
+
+def _step(time: Expression) -> tuple[Expression, int] | None:
+    """What a time is made of, and by how much at least it comes after that."""
     match time:
-        case Call(function) if function in _SAME:
-            pass
-        case Call("add", (_, Literal(int(more)))):
-            pass
-        case Call("subtract", (_, Literal(int(less)))):
-            more = -less
-        case Call("timestamp_add_interval", (_, Literal(timedelta() as length))):
-            more = length // _MICROSECOND
+        case Call(function, (inner,)) if function in _SAME:
+            return inner, 0
+        case Call("add", (inner, Literal(int(more)))):
+            return inner, more
+        case Call("subtract", (inner, Literal(int(less)))):
+            return inner, -less
+        case Call("timestamp_add_interval", (inner, Literal(timedelta() as length))):
+            return (inner, length // _MICROSECOND) if is_on_the_time_line(time) else None
         case Call("subtract", (_, Call("pmod", (_, Literal(int(width)))))) if floored(time) is not None:
-            inner, more = _aligned(time, width), 1 - width
-        case Call("trunc_timestamp", (Literal(unit), inner)) if is_fixed_zone(time):
-            more = 1 - UNITS[str(unit).upper()]
-        case _:
-            return None
-    below = least_delay(inner)
-    return None if below is None else below + more
+            return _aligned(time, width), 1 - width
+        case Call("trunc_timestamp", (Literal(str(unit)), inner)) if is_fixed_zone(time):
+            return (inner, 1 - UNITS[unit.upper()]) if unit.upper() in UNITS else None
+    return None
 
 
 def _aligned(time: Call, width: int) -> Expression:

@@ -63,6 +63,7 @@ SHIFTED = "(SELECT at - INTERVAL 30 MINUTES AS early, at + INTERVAL 30 MINUTES A
         ("window(w.start, '1 hour', '1 hour', '1 minute')", FIVE, False),
         ("window(early, '1 hour')", SHIFTED, False),
         ("window(date_trunc('DAY', at), '1 hour')", "b", False),
+        ("window(date_trunc('MONTH', at), '1 hour')", "b", False),
         ("window(from_utc_timestamp(at, 'America/New_York'), '1 hour')", "b", False),
         ("window(timestamp_seconds(unix_timestamp(at) - 1800), '1 hour')", "b", False),
     ],
