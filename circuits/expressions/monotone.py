@@ -32,7 +32,8 @@ Bounds = Mapping[int, Bound]
 
 Turned = Callable[[Expression], Expression]
 
-_FIXED_ZONES = ("UTC", "Z", "GMT", "Etc/UTC", "UCT", "Zulu", "+", "-", "UTC+", "UTC-", "GMT+", "GMT-")
+_UTC = ("UTC", "Z", "GMT", "Etc/UTC", "UCT", "Zulu")
+_FIXED_ZONES = (*_UTC, "+", "-", "UTC+", "UTC-", "GMT+", "GMT-")
 
 # never decreasing in their one argument that is no constant, wherever it stands
 _ANYWHERE = {"add", "date_add"}
@@ -269,6 +270,11 @@ def is_fixed_zone(call: Call) -> bool:
     """Whether the call's time zone never goes back."""
     zone = str(call.option("timeZoneId", "UTC"))
     return zone in _FIXED_ZONES or zone.rstrip("0123456789:") in _FIXED_ZONES
+
+
+def is_utc(call: Call) -> bool:
+    """Whether the call's time zone is that of instants."""
+    return str(call.option("timeZoneId", "UTC")) in _UTC
 
 
 def _positive(expression: Expression) -> bool:

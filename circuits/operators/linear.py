@@ -215,7 +215,8 @@ class FlatMap(RowWise):
         return None if source is None else (0, source)
 
     def computed_by(self, column: int) -> Sequence[Expression] | None:
-        return [projection[column] for projection in self.projections]
+        made = [projection[column] for projection in self.projections]
+        return [e for e in made if not isinstance(e, Literal)]
 
     def reads(self, position: int, needed: Set[int], schema: pa.Schema) -> Set[int]:
         return {column for p in self.projections for e in p for column in columns_of(e)}

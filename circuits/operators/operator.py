@@ -181,8 +181,8 @@ class Operator(ABC):
         """(input, its column) of which the output's column has the values; None: it is made of several."""
 
     def computed_by(self, column: int) -> Sequence[Expression] | None:
-        """Of a column with an origin, what it is computed by over that input, one expression a kind of rows;
-        None: it has the values as they are.
+        """Of a column with an origin, what it is computed by over that input, one expression a kind of rows
+        (none of those that have a constant there); None: it has the values as they are.
         """
         return None
 

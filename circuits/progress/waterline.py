@@ -33,7 +33,7 @@ Waterlines = Mapping[str, pa.Scalar]
 # the default context has 28 digits, a column up to 38
 EXACT = Context(prec=80)
 _DECREASING = " (decreasing)"
-_LARGEST = " (largest)"
+WATERMARK = " (watermark)"
 
 
 @dataclass(frozen=True)
@@ -106,17 +106,17 @@ def column_name(name: str) -> str:
 
 def watermark_name(table: str, column: str) -> str:
     """Of the waterline up to which rows of a table that wait are released."""
-    return f"{table}.{column} (watermark)"
+    return f"{table}.{column}{WATERMARK}"
 
 
 def largest_name(column: str, view: str = "") -> str:
     """Of the largest value of `relation.column`, EMIT's clock; view: less what its last result is behind."""
-    return f"{column} (last result of {view})" if view else f"{column}{_LARGEST}"
+    return f"{column} (last result of {view})" if view else f"{column} (largest)"
 
 
-def is_largest(name: str) -> bool:
-    """Whether it is of the largest value, which is no waterline for rows."""
-    return name.endswith(_LARGEST) or " (last result of " in name
+def is_largest(name: str, column: str) -> bool:
+    """Whether it is of the column's largest value, which is no waterline for rows."""
+    return name == largest_name(column) or name.startswith(f"{column} (last result of ")
 
 
 # The step clock: a waterline that steps move by themselves.

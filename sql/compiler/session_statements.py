@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from dbsp.sql.catalyst.jvm.meaning import MEANING
 from dbsp.sql.compiler.scope.scope import Scope
 from dbsp.sql.text.statements.session_statements import Ignored, SessionStatement, Setting, Use
 from dbsp.sql.text.statements.statements import Statement
 
 USER = "current_user"
-_ANSI = "spark.sql.ansi.enabled"
 _ZONE = "spark.sql.session.timezone"
 # settings of `spark.sql` that change how a query runs, and never what it means
 _HOW = (
@@ -44,7 +44,7 @@ def _note(scope: Scope, start: int, text: str) -> None:
 
 def _set(scope: Scope, setting: Setting) -> None:
     key, value = setting.key.lower(), setting.value
-    fixed = {_ANSI: "true", "spark.sql.casesensitive": "false", _ZONE: scope.catalyst.timezone}
+    fixed = {name.lower(): value for name, value in MEANING.items()} | {_ZONE: scope.catalyst.timezone}
     if key == USER:  # known by now
         if not value:
             raise scope.source.error(setting.start, f"SET {USER} = 'name'")

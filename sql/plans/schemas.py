@@ -12,6 +12,8 @@ from dbsp.sql.plans.types import ddl, shown
 _SECOND = 1_000_000
 # microseconds of what a time may be truncated to, and which is equally long each time
 UNITS = {
+    "MICROSECOND": 1,
+    "MILLISECOND": 1_000,
     "SECOND": _SECOND,
     "MINUTE": 60 * _SECOND,
     "HOUR": 3_600 * _SECOND,

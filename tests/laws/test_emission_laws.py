@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dbsp.pipeline.pipeline import Pipeline
 from dbsp.sql.compiler.load import compile_program
 from dbsp.sql.plans.properties.keys import view_keys
 from dbsp.testing.bags import identity
@@ -317,3 +318,21 @@ def test_a_window_may_be_known_by_its_start(spark: Any, lateness: str, data: st.
             for view in program.outputs[::2]:
                 shifted = [({**row, "e": row["e"] + TEN}, weight) for row, weight in rows[view]]
                 assert shifted == rows[view.replace("_start", "_end")], view
+
+
+@pytest.mark.parametrize("lateness", ["", " LATENESS INTERVAL '4' MINUTE"])
+def test_what_was_final_stays_though_the_input_goes_on(spark: Any, lateness: str) -> None:
+    """The one result of a key, which may go to where nothing is taken back."""
+    text = (
+        f"CREATE TABLE r (ts TIMESTAMP{lateness}); CREATE VIEW v AS SELECT date_trunc('HOUR', ts) AS e, "
+        "count(*) AS n FROM r GROUP BY 1 EMIT (COMPLETE RESULT OFFSET INTERVAL 0 MINUTES);"
+    )
+    with Pipeline(compiled(text, spark), runner="inline") as p:
+        left: Counter[Any] = Counter()
+        for minute in (0, 20, 70, 200):
+            p.insert("r", [(None,), (START + minute * MINUTE,)])
+            for changes in (p.step(), p.finish() if minute else None):
+                for row, weight in changes["v"].rows() if changes is not None else ():
+                    left[row["e"], row["n"]] += weight
+        hours = (None, *(START + hour * HOUR for hour in (0, 1, 3)))
+        assert left == Counter(zip(hours, (2, 2, 1, 1), strict=True))

@@ -80,7 +80,7 @@ class Emit(Keeper):
         fired, view = delta_of(inputs[0]).rows, inputs[1]
         assert isinstance(view, Integral)
         emitted = Integral(layout, before, Batch.empty(layout))
-        if context.ending and self.schedule is not None:
+        if self.schedule is not None and (context.ending or self.leaves_once):
             fired = self._unfinished(self.schedule, context, fired, emitted)
         keys = fired.columns[: len(self.key)]
         hashes = hash_rows(keys, fired.num_rows, context.seed)
@@ -105,12 +105,16 @@ class Emit(Keeper):
     def _unfinished(
         self, schedule: Schedule, context: Context, fired: pa.RecordBatch, emitted: Integral
     ) -> pa.RecordBatch:
-        """Those of the keys whose last result hasn't left."""
+        """Those of the keys whose last result hasn't left: of one result it is the first that does, as it may
+        be called final because the input ends.
+        """
         now = schedule.threshold.value(context.waterlines)
-        if now is None:
+        if now is None and not self.leaves_once:
             return fired
-        end = evaluate(schedule.table.end, fired)
-        over = validity(end) & (now.value >= fixed_values(end) + schedule.table.last)
+        over = np.full(fired.num_rows, self.leaves_once)
+        if now is not None:
+            end = evaluate(schedule.table.end, fired)
+            over |= validity(end) & (now.value >= fixed_values(end) + schedule.table.last)
         left = np.zeros(fired.num_rows, dtype=np.bool_)
         keys = fired.columns[: len(self.key)]
         hashes = hash_rows(keys, fired.num_rows, context.seed)

@@ -118,7 +118,9 @@ class CombineExpanded(RowWise):
         return None if source is None else (0, source)
 
     def computed_by(self, column: int) -> Sequence[Expression] | None:
-        return [substitute(p[column], lambda part: self.shared[part.index]) for p in self.projections]
+        made = [projection[column] for projection in self.projections]
+        parts = [e for e in made if not isinstance(e, Literal)]
+        return [substitute(e, lambda part: self.shared[part.index]) for e in parts]
 
     def reads(self, position: int, needed: Set[int], schema: pa.Schema) -> Set[int]:
         return {column for e in (*self.shared, *self.arguments) for column in columns_of(e)}

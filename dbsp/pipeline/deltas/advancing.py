@@ -20,6 +20,7 @@ from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.errors import DataError, did_you_mean
 from dbsp.circuits.progress.waterline import (
     CLOCK,
+    WATERMARK,
     Lateness,
     column_name,
     is_largest,
@@ -37,7 +38,11 @@ def waterline_of(circuit: Circuit, relation: str, column: str) -> Lateness:
 
     Raises DataError where it has none.
     """
-    known = {one.name: one for one in circuit.lateness if one.name != CLOCK.name and not is_largest(one.name)}
+    known = {
+        one.name: one
+        for one in circuit.lateness
+        if one.name != CLOCK.name and not is_largest(one.name, column_name(one.name))
+    }
     names = (waterline_name(relation, column), waterline_name(relation, column, decreasing=True))
     for name in (*names, watermark_name(relation, column)):
         for spelled, one in known.items():
@@ -54,13 +59,13 @@ def moved_with(circuit: Circuit, one: Lateness, value: pa.Scalar) -> dict[str, p
     """What moves where that does, and to where: of one column its LATENESS, its WATERMARK, and the clock of
     EMIT, which is then at that value, as no result is left that ends before it.
     """
-    column = column_name(one.name)
+    column = one.name.removesuffix(WATERMARK)
     watermark = watermark_name(*column.rsplit(".", 1))
     moved = {}
     for other in circuit.lateness:
         if other.name in (one.name, watermark):
             moved[other.name] = value
-        elif is_largest(other.name) and column_name(other.name) == column and not one.decreasing:
+        elif is_largest(other.name, column):
             moved[other.name] = shift(value, -other.amount)
     return moved
 

@@ -1,4 +1,4 @@
-"""Settings of Spark that change what queries mean: a program has its defaults, whatever a session says."""
+"""Settings of Spark that change what queries mean, and are the same for every program."""
 
 from __future__ import annotations
 

@@ -1,25 +1,29 @@
 """The event time of windows: a column of one table, after whose values the windows of their rows end.
 
 EMIT's clock is the largest event time. A result is complete once the clock is at its window's end: so no row
-of the window may come with a later time than that. It holds of windows of the column itself, and of windows
-of windows; not of `window(at - INTERVAL 1 HOUR, ...)`, nor of times in a zone whose clocks are set.
+of the window may come with a later time than that. It holds of windows of the column itself, of a later time,
+and of the windows, or the starts of the windows, that lie in it; not of `window(at - INTERVAL 1 HOUR, ...)`,
+and of times in a zone whose clocks are set nobody knows.
 """
 
 from __future__ import annotations
 
 from datetime import timedelta
+from math import gcd
+from typing import NamedTuple
 
 import pyarrow.types as pt
 
 from dbsp.circuits.errors import ProgramError
-from dbsp.circuits.expressions.monotone import floored, is_fixed_zone, is_on_the_time_line
+from dbsp.circuits.expressions.monotone import floored, is_fixed_zone, is_on_the_time_line, is_utc
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal, columns_of
 from dbsp.circuits.progress.proofs import lineage
 from dbsp.sql.lowering.emission.keyed import Keyed, KeyValue
 from dbsp.sql.plans.schemas import UNITS
 
 _MICROSECOND = timedelta(microseconds=1)
-_SAME = ("precise_timestamp_conversion", "known_not_null")
+_MONDAY = 4 * UNITS["DAY"]  # the first one after 1970 began
+_SAME = ("precise_timestamp_conversion", "known_not_null", "unix_micros", "micros_to_timestamp")
 
 
 def event_time(keyed: Keyed, end: KeyValue, location: str) -> tuple[str, int]:
@@ -33,12 +37,11 @@ def event_time(keyed: Keyed, end: KeyValue, location: str) -> tuple[str, int]:
         schema = builder.nodes[lowering.relation(table)].schema
         column = schema.get_field_index(name)
         if column >= 0 and pt.is_timestamp(schema.field(column).type):
-            delays = [least_delay(one) for one in lineage.made(circuit, end.node, end.made)]
-            if all(delay is not None and delay > 0 for delay in delays):
+            if all(map(ends_later, lineage.made(circuit, end.node, end.made))):
                 return table, column
             raise ProgramError(
                 f"{location}: EMIT of view '{keyed.view.name}' goes by the largest '{name}' of '{table}', "
-                f"but a window may end before the '{name}' of one of its rows; GROUP BY window({name}, ...)"
+                f"and a window isn't known to end after that of its rows; GROUP BY window({name}, ...)"
             )
     raise ProgramError(
         f"{location}: EMIT needs an event time for view '{keyed.view.name}': a TIMESTAMP column of "
@@ -46,41 +49,77 @@ def event_time(keyed: Keyed, end: KeyValue, location: str) -> tuple[str, int]:
     )
 
 
-def least_delay(time: Expression) -> int | None:
-    """By how many microseconds at least it comes after the column that it is made of; None: nobody knows."""
-    if isinstance(time, Column):
-        return 0
-    step = _step(time)
-    below = None if step is None else least_delay(step[0])
-    return None if step is None or below is None else below + step[1]
+class Grid(NamedTuple):
+    """Instants that are `step` microseconds apart, `shift` after those that 1970 is one of."""
+
+    step: int
+    shift: int
+
+    def has(self, others: Grid) -> bool:
+        """Whether it has all of the others' instants."""
+        return not others.step % self.step and not (others.shift - self.shift) % self.step
 
 
-def _step(time: Expression) -> tuple[Expression, int] | None:
-    """What a time is made of, and by how much at least it comes after that."""
+def ends_later(end: Expression) -> bool:
+    """Whether a window's end is known to come after the column that it is made of.
+
+    It comes after the time that the window is of.
+    """
+    start, more = _shifted(end)
+    found = _floor(start)
+    if found is None:
+        return False
+    time, grid = found
+    return _is_earlier(time, Grid(gcd(grid.step, more), grid.shift))
+
+
+def _is_earlier(time: Expression, ends: Grid) -> bool:
+    """Whether the column comes before each end, one of the grid's instants, that `time` comes before."""
+    inner, more = _shifted(time)
+    if isinstance(inner, Column):
+        return more >= 0
+    found = _floor(inner)
+    if found is None:
+        return False
+    value, grid = found
+    is_earlier = more >= grid.step - 1 or (more >= 0 and grid.has(ends))
+    return is_earlier and _is_earlier(value, ends)
+
+
+def _shifted(time: Expression) -> tuple[Expression, int]:
+    """(another time, by how many microseconds this one comes after it)."""
     match time:
         case Call(function, (inner,)) if function in _SAME:
-            return inner, 0
+            return _shifted(inner)
+        case Call("get_struct_field", (Call("create_named_struct", parts),)):
+            at = time.option("ordinal")
+            assert isinstance(at, int)
+            return _shifted(parts[1::2][at])
         case Call("add", (inner, Literal(int(more)))):
-            return inner, more
+            found, after = _shifted(inner)
+            return found, after + more
         case Call("subtract", (inner, Literal(int(less)))):
-            return inner, -less
-        case Call("timestamp_add_interval", (inner, Literal(timedelta() as length))):
-            return (inner, length // _MICROSECOND) if is_on_the_time_line(time) else None
-        case Call("subtract", (_, Call("pmod", (_, Literal(int(width)))))) if floored(time) is not None:
-            return _aligned(time, width), 1 - width
-        case Call("trunc_timestamp", (Literal(str(unit)), inner)) if is_fixed_zone(time):
-            return (inner, 1 - UNITS[unit.upper()]) if unit.upper() in UNITS else None
+            found, after = _shifted(inner)
+            return found, after - less
+        case Call("timestamp_add_interval", (inner, Literal(timedelta() as length))) if is_on_the_time_line(
+            time
+        ):
+            found, after = _shifted(inner)
+            return found, after + length // _MICROSECOND
+    return time, 0
+
+
+def _floor(time: Expression) -> tuple[Expression, Grid] | None:
+    """The time of which it is the last instant of a grid, and that grid."""
+    match time:
+        case Call("subtract", (value, Call("pmod", (number, Literal(int(step)))))) if (
+            floored(time) is not None
+        ):
+            _, shift = _shifted(number)
+            return value, Grid(step, (_shifted(value)[1] - shift) % step)
+        case Call("trunc_timestamp", (Literal(str(unit)), value)) if is_fixed_zone(time):
+            step = UNITS.get(unit.upper(), 0)
+            is_on_minutes = step and not UNITS["MINUTE"] % step
+            shift = _MONDAY if unit.upper() == "WEEK" else 0
+            return (value, Grid(step, shift)) if is_on_minutes or (step and is_utc(time)) else None
     return None
-
-
-def _aligned(time: Call, width: int) -> Expression:
-    """What a start of windows of that width is made of; where that starts narrower ones, what these are."""
-    inner, remainder = time.arguments
-    part = inner
-    while isinstance(part, Call) and part.function in _SAME:
-        part = part.arguments[0]
-    match part, remainder:
-        case Call("subtract", (value, Call("pmod", (same, Literal(int(narrow)))))), Call("pmod", (whole, _)):
-            if value == same and whole == inner and width % narrow == 0:
-                return value
-    return inner

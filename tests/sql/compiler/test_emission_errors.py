@@ -57,7 +57,7 @@ WINDOW = "SELECT window, count(*) AS n FROM bid GROUP BY window(at, '10 minutes'
         (
             "SELECT date_trunc('HOUR', local) AS h, count(*) AS n FROM word GROUP BY 1 "
             "EMIT (UPDATE RATE 1 ROW)",
-            "3:92: EMIT of view 'v' goes by the largest 'local' of 'word', but a window may end before",
+            "3:92: EMIT of view 'v' goes by the largest 'local' of 'word', and a window isn't known",
         ),
         (
             f"{WINDOW} EMIT (FIRST RESULT OFFSET INTERVAL 5 MINUTES)",

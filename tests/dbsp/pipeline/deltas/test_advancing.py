@@ -257,3 +257,15 @@ def test_the_clock_of_emit_is_no_column_that_may_be_advanced(spark: Any) -> None
         pytest.raises(DataError, match=r"no LATENESS for 'bid.at' to advance; columns with one: none"),
     ):
         p.advance("bid", "at", datetime(2024, 3, 1, tzinfo=UTC))
+
+
+@pytest.mark.spark
+def test_a_column_of_a_name_that_begins_alike_stays(spark: Any) -> None:
+    text = EMITTED.replace("MINUTES);", "MINUTES, `at (utc)` TIMESTAMP);").replace(
+        "window(at", "window(`at (utc)`"
+    )
+    with Pipeline(compile_program(text, session=spark), runner="inline") as p:
+        p.insert("bid", [(1, None, datetime(2024, 3, 1, 10, tzinfo=UTC))])
+        p.step()
+        p.advance("bid", "at", datetime(2024, 3, 1, 12, tzinfo=UTC))
+        assert p.step()["counts"].rows() == []
