@@ -50,13 +50,15 @@ def event_time(keyed: Keyed, end: KeyValue, location: str) -> tuple[str, int]:
 
 
 class Grid(NamedTuple):
-    """Instants that are `step` microseconds apart, `shift` after those that 1970 is one of."""
+    """Instants that are `step` microseconds apart. shift: from 1970 to one of them; None: not known."""
 
     step: int
-    shift: int
+    shift: int | None
 
     def has(self, others: Grid) -> bool:
-        """Whether it has all of the others' instants."""
+        """Whether it is known to have all of the others' instants."""
+        if self.shift is None or others.shift is None:
+            return False
         return not others.step % self.step and not (others.shift - self.shift) % self.step
 
 
@@ -101,25 +103,22 @@ def _shifted(time: Expression) -> tuple[Expression, int]:
         case Call("subtract", (inner, Literal(int(less)))):
             found, after = _shifted(inner)
             return found, after - less
-        case Call("timestamp_add_interval", (inner, Literal(timedelta() as length))) if is_on_the_time_line(
-            time
-        ):
-            found, after = _shifted(inner)
-            return found, after + length // _MICROSECOND
+        case Call("timestamp_add_interval", (inner, Literal(timedelta() as length))):
+            if is_on_the_time_line(time):
+                found, after = _shifted(inner)
+                return found, after + length // _MICROSECOND
     return time, 0
 
 
 def _floor(time: Expression) -> tuple[Expression, Grid] | None:
     """The time of which it is the last instant of a grid, and that grid."""
     match time:
-        case Call("subtract", (value, Call("pmod", (number, Literal(int(step)))))) if (
-            floored(time) is not None
-        ):
-            _, shift = _shifted(number)
-            return value, Grid(step, (_shifted(value)[1] - shift) % step)
-        case Call("trunc_timestamp", (Literal(str(unit)), value)) if is_fixed_zone(time):
+        case Call("subtract", (value, Call("pmod", (number, Literal(int(step)))))):
+            if floored(time) is not None:
+                return value, Grid(step, (_shifted(value)[1] - _shifted(number)[1]) % step)
+        case Call("trunc_timestamp", (Literal(str(unit)), value)):
             step = UNITS.get(unit.upper(), 0)
-            is_on_minutes = step and not UNITS["MINUTE"] % step
-            shift = _MONDAY if unit.upper() == "WEEK" else 0
-            return (value, Grid(step, shift)) if is_on_minutes or (step and is_utc(time)) else None
+            if step and is_fixed_zone(time):
+                is_known = is_utc(time) or not UNITS["MINUTE"] % step  # a zone is whole minutes off
+                return value, Grid(step, (_MONDAY if unit.upper() == "WEEK" else 0) if is_known else None)
     return None

@@ -39,6 +39,8 @@ def later(time: Any, hours: float) -> Call:
         (later(truncated("WEEK", truncated("DAY")), 168), True),
         (later(truncated("DAY", truncated("WEEK")), 24), False),
         (later(truncated("HOUR", truncated("MINUTE", zone="+05:30")), 1), True),
+        (later(truncated("DAY", zone="+05:30"), 24), True),
+        (later(truncated("DAY", truncated("HOUR", zone="+05:30"), zone="+05:30"), 24), False),
         (later(truncated("DAY", truncated("HOUR", zone="+05:30")), 24), False),
         (later(truncated("DAY", zone="Europe/Berlin"), 24), False),
         (later(truncated("MONTH"), 24), False),
