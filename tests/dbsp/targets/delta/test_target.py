@@ -135,7 +135,7 @@ SALE = "CREATE TABLE sale (shop STRING NOT NULL, n BIGINT, l ARRAY<INTERVAL DAY 
             "l ARRAY<INTERVAL DAY TO SECOND>, __op STRING",
             "OPTIONS (path 'x')",
             "SELECT l FROM sale",
-            "p.sql:2:19: column 'l' of 'out' is array<interval day to second>: delta is given no such values",
+            "p.sql:2:19: column 'l' of 'out' is ARRAY<INTERVAL DAY TO SECOND>: delta is given no such values",
         ),
         (
             "`a``b` STRING, __op STRING",

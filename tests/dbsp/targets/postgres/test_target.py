@@ -109,7 +109,7 @@ SALE = "CREATE TABLE sale (shop STRING NOT NULL, n BIGINT, l ARRAY<INT>, t INTER
         (
             "l ARRAY<INT>, __op STRING",
             "SELECT l FROM sale",
-            "column 'l' of 'out' is array<int>: postgres is gi",
+            "column 'l' of 'out' is ARRAY<INT>: postgres is gi",
         ),
         ("t INTERVAL DAY TO SECOND", "SELECT t FROM sale", "declare STRING or BIGINT and CAST it"),
         (
