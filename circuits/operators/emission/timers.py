@@ -86,20 +86,20 @@ class Timetable:
 
     def next(self, keys: pa.RecordBatch, now: pa.Scalar | None) -> pa.Array:
         """The first instant after `now`; NULL after the last."""
-        end = evaluate(self.end, keys)
-        times, never = self.after(fixed_values(end), now)
-        return pa.array(times, mask=never | ~validity(end)).cast(self.type)
+        times, never = self.after(evaluate(self.end, keys), now)
+        return pa.array(times, mask=never).cast(self.type)
 
-    def after(self, end: np.ndarray, now: pa.Scalar | None) -> tuple[np.ndarray, np.ndarray]:
-        """(int64[n], bool[n]): the first instant after `now`, and where there is none any more."""
+    def after(self, ends: pa.Array, now: pa.Scalar | None) -> tuple[np.ndarray, np.ndarray]:
+        """(int64[n], bool[n]): the first instant after `now`, and where there is none any more, or no end."""
+        end, endless = fixed_values(ends), ~validity(ends)
         first, complete, last = end + self.first, end + self.complete, end + self.last
         if now is None:
-            return first, np.zeros(len(end), dtype=np.bool_)
+            return first, endless
         instant = np.where(now.value < complete, complete, last)
         if self.every is not None:
             grid = first + ((now.value - first) // self.every + 1) * self.every
             instant = np.where(grid < complete, grid, instant)
-        return np.where(now.value < first, first, instant), now.value >= last
+        return np.where(now.value < first, first, instant), endless | (now.value >= last)
 
 
 @dataclass(frozen=True)

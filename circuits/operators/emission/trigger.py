@@ -309,15 +309,15 @@ def _came(
     ends = evaluate(table.end, asked.keys)
     end, known = fixed_values(ends), validity(ends)
     since, to = schedule.threshold.value(earlier), schedule.threshold.value(now)
-    instant, never = table.after(end, since)
-    came = np.zeros(len(end), dtype=np.bool_)
+    instant, never = table.after(ends, since)
+    came = np.full(len(end), ending)
     counted = np.zeros(len(end), dtype=np.bool_)
     if to is not None:
         came |= ~never & (instant <= to.value)
         counted = known & (to.value >= end + table.first) & (to.value < end + table.complete)
     if schedule.late and since is not None:
-        came |= (asked.records > 0) & (since.value >= end + table.complete) & (since.value < end + table.last)
-    came = (came & known) | ending
+        is_late = known & (since.value >= end + table.complete) & (since.value < end + table.last)
+        came |= is_late & (asked.records > 0)
     is_final = np.full(len(end), ending) if to is None else (known & (to.value >= end + table.last)) | ending
     is_early = np.full(len(end), True) if to is None else ~known | (to.value < end + table.complete)
     states = np.where(is_final, FINAL, np.where(is_early, EARLY, COMPLETE))
