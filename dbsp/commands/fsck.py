@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -38,6 +39,7 @@ from dbsp.state.records.commits import (
     record_path,
     recorded_steps,
     sync,
+    write_whole,
 )
 from dbsp.state.records.delivered import (
     Delivery,
@@ -150,7 +152,8 @@ class _Examination:
 def go_back(directory: Place, step: int) -> list[str]:
     """Make a whole step the last one; what is left to do by hand. Raises StateError, having done nothing."""
     with _alone(directory), TemporaryDirectory(prefix="dbsp-fsck-") as copies:
-        _, whole = _Examination(directory, Path(copies)).run()
+        examination = _Examination(directory, Path(copies))
+        _, whole = examination.run()
         if step not in whole:
             others = (
                 f"whole: {named_steps(whole)}"
@@ -160,7 +163,9 @@ def go_back(directory: Place, step: int) -> list[str]:
             raise StateError(f"{directory}: step {step} is not there, or not whole; {others}")
         commit = load_commit(directory, step)
         assert commit is not None
-        gone = [later for later in recorded_steps(directory) if later > step]
+        recorded = recorded_steps(directory)
+        gone = [later for later in recorded if later > step]
+        _let_go(directory, commit, [kept for kept in recorded if kept <= step], examination.last)
         left = _forget_deliveries(directory, step)
         tags = Tags(directory)
         with disk(directory):
@@ -177,6 +182,17 @@ def go_back(directory: Place, step: int) -> list[str]:
             _drop_segments(directory, step)
         checkpoint_of(directory, commit.checkpoint).settle(commit)
     return left
+
+
+def _let_go(root: Place, commit: Commit, kept: list[int], newest: Commit | None) -> None:
+    """Say in the record that steps between it and tagged ones were let go since: they would seem lost.
+
+    newest: the last record that could be read, which knows what was let go until then.
+    """
+    oldest = min(commit.step, newest.oldest if newest is not None else 0)
+    if oldest > commit.oldest and gaps(kept, commit.oldest):
+        with disk(root):
+            write_whole(record_path(root, commit.step), replace(commit, oldest=oldest).to_bytes())
 
 
 def _forget_deliveries(root: Place, step: int) -> list[str]:

@@ -124,6 +124,24 @@ def test_what_is_forgotten_as_fewer_are_kept_is_not_missing(state):
     assert examine(state) == ([], [1, 4])
 
 
+def test_what_was_let_go_before_going_back_is_not_missing(tmp_path):
+    """Though the step that is the last one again was made when it was kept."""
+    root = tmp_path / "s"
+    with pipeline(root, keep_steps=3) as p:
+        feed(p)
+        Tags(root).add("early", 2)
+        Tags(root).add("late", 4)
+        for _ in range(3):
+            p.step()
+        assert p.store.steps == [2, 4, 5, 6, 7]
+    assert fsck(root, "--restore-to", 4)[0] == 0
+    assert examine(root) == ([], [2, 4])
+    with pipeline(root) as p:
+        with pytest.raises(NotKept, match="step 3 is not kept; steps 4 to 4 are, and tagged are 2"):
+            p.view("all_votes", as_of=3)
+        assert p.view("all_votes", as_of=2).rows() and p.step().step == 5
+
+
 def test_what_a_sink_lacks_is_missing_however_few_are_kept(state, monkeypatch):
     monkeypatch.setattr(Manifest, "targets", {"out"})
     write_delivered(state, {"out": Delivery(1)}, durable=True)
