@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from types import ModuleType
 
 from dbsp.commands.replays import statements as replay_statements
-from dbsp.docs.sections import untitled, without_links
+from dbsp.docs.sections import untitled, within, without_links
 from dbsp.sql.compiler.targets.formats import FILE_OPTIONS, FORMATS, OPTIONS
 from dbsp.sql.plans import types
 from dbsp.sql.plans.own_forms import OWN_FORMS
@@ -26,7 +26,7 @@ def sql_reference(limits: str, files: str) -> str:
         "# SQL\n\nA query is Spark SQL, read by Spark's own analyser. [Functions](functions.md) have a page, "
         "and so has the [syntax](syntax.md) that isn't maintained.",
         "## Statements\n\n" + "\n".join(f"- `{name}`" for name in STATEMENTS),
-        "## What a query may use\n\n" + without_links(used),
+        "## Limits\n\n" + within(without_links(used)),
         "## Types\n\n" + _table(types),
         "## Spellings beside Spark's\n\n" + _table(spark_spelling),
         "## When changes leave\n\n" + _table(emission_clauses),
@@ -39,7 +39,7 @@ def sql_reference(limits: str, files: str) -> str:
         + "\n\nFiles also take "
         + ", ".join(f"`{name}`" for name in FILE_OPTIONS)
         + ", and what Spark has for their format. Options with a dot are settings of the system behind it.",
-        "## Files written for Spark\n\n" + without_links(untitled(files)),
+        "## Files written for Spark\n\n" + within(without_links(untitled(files))),
         "## Statements of a replay file\n\n" + _table(replay_statements),
     ]
     return "\n\n".join(parts) + "\n"
