@@ -1,4 +1,4 @@
-"""What the engine refuses and Spark evaluates: rand(), TABLESAMPLE, current_user() ... over what views hold.
+"""What the engine refuses and Spark evaluates: rand(), TABLESAMPLE ... over what views hold.
 
 Who asks his own process is answered by its session. Who asks a server is answered by a Spark beside it that
 has as much memory as a query may take, and ends with the time that it may take: no question holds steps up.
