@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.verify import verify
+from dbsp.sql.rules.domains import domains
 from dbsp.sql.rules.extremes import extremes
 from dbsp.sql.rules.merge_projects import merge_projects
 from dbsp.sql.rules.merge_windows import merge_windows
@@ -32,6 +33,8 @@ RULES: tuple[Rule, ...] = (
     top_k,
     # before pruning, which leaves out the window's column where only the condition reads it
     extremes,
+    # before pruning, which leaves out columns of the outer rows that only the comparison above reads
+    domains,
     # after merging: what a merged Project doesn't read need not be kept below it
     prune,
     # pruning puts Projects under joins and aggregates, often over one that is there
