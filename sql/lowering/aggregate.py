@@ -85,6 +85,19 @@ def _beside(call: AggregateCall) -> Expressions:
     return (ordering if call.filter is None else if_(call.filter, ordering), value)
 
 
+def _leading(arguments: Callable[[AggregateCall], Expressions]) -> Callable[[AggregateCall], Expressions]:
+    """Before a struct its first field, which has a code to be in order by."""
+
+    def led(call: AggregateCall) -> Expressions:
+        found = arguments(call)
+        first = found[0]
+        while pt.is_struct(first.type) and first.type.num_fields:
+            first = Call("get_struct_field", (first,), first.type.field(0).type, options=(("ordinal", 0),))
+        return (first, *found) if first is not found[0] and has_order_code(first.type) else found
+
+    return led
+
+
 def _filtered(call: AggregateCall) -> Expressions:
     return (*call.arguments, *((call.filter,) if call.filter is not None else ()))
 
@@ -122,15 +135,17 @@ def _is_lenient(call: AggregateCall) -> bool:
 
 def _extreme(grouping: Grouping, call: AggregateCall, columns: Columns, greatest: bool) -> Function:
     """The same of distinct values."""
-    if not (grouping.append_only and has_order_bits(grouping.argument(columns[0]).type)):
-        return _ordered(grouping, call, columns[:1], greatest)
+    is_value = len(columns) == 1
+    if not (is_value and grouping.append_only and has_order_bits(grouping.argument(columns[0]).type)):
+        return _ordered(grouping, call, columns, greatest)
     counted = grouping.counted(replace(call, distinct=False), columns)
     part = Greatest(counted.column) if greatest else Least(counted.column)
     return Extreme(counted.state, counted.values, (part,))
 
 
 def _ordered(grouping: Grouping, call: AggregateCall, columns: Columns, greatest: bool) -> Function:
-    return OrderedExtreme(grouping.ordered(columns), greatest)
+    # whatever leads the arguments may be NULL
+    return OrderedExtreme(grouping.ordered(columns, len(columns) - len(call.arguments)), greatest)
 
 
 def _finalized(grouping: Grouping, call: AggregateCall, columns: Columns) -> Function:
@@ -167,10 +182,10 @@ _KINDS: dict[str, _Kind] = {
     "count": (_values, _count),
     "sum": (_values, _sum),
     "avg": (_values, _average),
-    "min": (_values, partial(_extreme, greatest=False)),
-    "max": (_values, partial(_extreme, greatest=True)),
-    "min_by": (_beside, partial(_ordered, greatest=False)),
-    "max_by": (_beside, partial(_ordered, greatest=True)),
+    "min": (_leading(_values), partial(_extreme, greatest=False)),
+    "max": (_leading(_values), partial(_extreme, greatest=True)),
+    "min_by": (_leading(_beside), partial(_ordered, greatest=False)),
+    "max_by": (_leading(_beside), partial(_ordered, greatest=True)),
     **dict.fromkeys(PERCENTILES, (_filtered, _percentile)),
     "mode": (_filtered, _mode),
 }

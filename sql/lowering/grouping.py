@@ -177,11 +177,11 @@ class Grouping:
     def _column(self, argument: Expression) -> int:
         return len(self.keys) + self.arguments.index(argument)
 
-    def ordered(self, columns: Columns) -> int:
-        """The trace of (keys, values…) by the first value, which isn't NULL; its number."""
+    def ordered(self, columns: Columns, needed: int = 0) -> int:
+        """The trace of (keys, values…) by the first value; its number. needed: which value isn't NULL."""
         node = self._selected(columns)
-        if self.argument(columns[0]).nullable:
-            node = self._without_nulls(node, (0,))
+        if self.argument(columns[needed]).nullable:
+            node = self._without_nulls(node, (needed,))
         return self._trace(Integrate(self.keys, order=len(self.keys)), self.builder.placed(node, self.keys))
 
     def doubles(self, counted: Counted) -> int:

@@ -57,6 +57,7 @@ AGGREGATES = {
                    " approx_count_distinct(i) AS f, approx_count_distinct(s) AS g, approx_count_distinct(d) AS n",
     "mode": "mode() WITHIN GROUP (ORDER BY i) AS a, mode() WITHIN GROUP (ORDER BY s DESC) AS b",
     "max_by": "max_by(struct(i, s), struct(i, s)) AS a, min_by(m, m) AS b, max_by(s, s) FILTER (WHERE i > 0) AS c, max_by(a, a) AS f",
+    "structs by their first field": "max(struct(i, s, d)) AS a, min(struct(i, s)) AS b, max(struct(d, i)) AS f, min(struct(d, s, i)) AS g, max(struct(struct(s, i), d)) AS h, max(struct(a, i)) AS j, max_by(s, struct(i, d, s)) AS l, min_by(i, struct(d, i)) AS m, max(struct(dt, i)) FILTER (WHERE i > 0) AS n, min(DISTINCT struct(s, i)) AS o",
     "least and greatest of any type": "min(a) AS a, max(a) AS b, max(struct(i, s)) AS f, min(struct(d, i)) AS g, max(x) AS n, min(dt) AS o",
     "the greatest few": "max_by(struct(i, s), struct(i, s), 2) AS a, min_by(m, m, 3) AS b, max_by(s, s, 1) FILTER (WHERE i > 0) AS c,"
                         " min_by(DISTINCT i, i, 2) AS f",

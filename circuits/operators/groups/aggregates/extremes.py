@@ -11,6 +11,7 @@ Cost: O(log n) a group and batch, as long as few of a group's outermost values h
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,7 +31,6 @@ from dbsp.circuits.traces.layout import of_placement
 from dbsp.circuits.traces.trace import Integral
 
 _FIRST_FETCH = 4
-_PAIR = ("ordering", "value")
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Extreme(Accumulated):
 
 @dataclass(frozen=True)
 class OrderedExtreme(Function):
-    """trace: the number of the integral of values, or of (ordering, value), in order."""
+    """trace: the number of the integral of values, or of (orderings…, value), in the first one's order."""
 
     trace: int
     greatest: bool
@@ -63,12 +63,13 @@ def extremes(integral: Integral, groups: list[pa.Array], keys: np.ndarray, great
     """For each group its extreme value in `integral.before`, or NULL.
 
     integral: rows (keys…, value), value not NULL, placed by the keys, ordered by the value; or rows (keys…,
-    ordering, value): the value beside the extreme ordering, of several the extreme one.
+    orderings…, value), in the order of the first: the value beside the extreme orderings, of several the
+    extreme one. A struct's first field is such an ordering, NULL before all values, since it has a code.
     groups: their key columns. keys: uint64[groups], sort keys of which the high half counts.
     """
     width = len(groups)
     fields = [field.type for field in integral.layout.schema][width:]
-    value_type = fields[0] if len(fields) == 1 else pa.struct(list(zip(_PAIR, fields, strict=True)))
+    value_type = fields[0] if len(fields) == 1 else pa.struct(list(zip(_names(fields), fields, strict=True)))
     found: list[pa.Array] = []
     owners: list[np.ndarray] = []
     least, most = of_placement(keys)
@@ -81,15 +82,19 @@ def extremes(integral: Integral, groups: list[pa.Array], keys: np.ndarray, great
         left, fetch = left[undecided], fetch * 8
     values = _scatter(found, owners, len(keys), value_type)
     if len(fields) > 1:
-        return values.flatten()[1]
+        return values.flatten()[-1]
     # 0.0 and -0.0 tie: as one value, or which of them was found first would show
     return pc.add(values, pa.scalar(0, value_type)) if pa.types.is_floating(value_type) else values
 
 
 def _values(batch: Batch, column: int) -> pa.Array:
-    """The values from the column on: of more than one, pairs."""
+    """The values from the column on: of more than one, structs."""
     columns = batch.rows.columns[column:]
-    return columns[0] if len(columns) == 1 else pa.StructArray.from_arrays(columns, names=list(_PAIR))
+    return columns[0] if len(columns) == 1 else pa.StructArray.from_arrays(columns, names=_names(columns))
+
+
+def _names(columns: Sequence[object]) -> list[str]:
+    return [f"c{i}" for i in range(len(columns))]
 
 
 def _decide(
