@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dbsp.circuits.errors import DataError
+from dbsp.serving.postgres.language.literals.escapes import unescaped
 from dbsp.serving.postgres.language.types import TYPES
 
 _TOKEN = re.compile(
@@ -28,9 +29,10 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 # PostgreSQL's names of types as Spark's, after `::`; TIMESTAMP is Spark's own
 _TYPES = {type_.name: type_.spark for type_ in TYPES.values() if type_.name != "timestamp"}
+# of a message, with the spaces between them: each takes a hundred bytes or two
+_WORDS = 1_000_000
 # numbers of parameters, as in PostgreSQL
 _PARAMETERS = 65_535
 
@@ -38,13 +40,15 @@ _PARAMETERS = 65_535
 @dataclass(frozen=True, slots=True)
 class Word:
     """A token. kind: as in the pattern. text: as it was said, from the character `start` on, with the space
-    before it in `before`.
+    before it in `before`. spark: what Spark is told instead; None: the same. ahead: what it is told first.
     """
 
     kind: str
     text: str
     before: str = ""
     start: int = field(default=0, compare=False)
+    spark: str | None = None
+    ahead: str = ""
 
     @property
     def upper(self) -> str:
@@ -67,17 +71,20 @@ class Word:
             cut = self.text.index("$", 1) + 1
             return self.text[cut:-cut]
         if self.kind == "escaped":
-            inner = self.text[2:-1].replace("''", "'")
-            return re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[1]), inner, flags=re.DOTALL)
+            return unescaped(self.text[2:-1])
         return self.text[1:-1].replace("''", "'")
 
 
 def statements(said: str) -> list[tuple[Word, ...]]:
-    """The statements between semicolons; those that say nothing aren't there."""
+    """The statements between semicolons; those that say nothing aren't there. Raises DataError."""
     found: list[tuple[Word, ...]] = []
     words: list[Word] = []
     space = ""
-    for match in _TOKEN.finditer(said):
+    for count, match in enumerate(_TOKEN.finditer(said)):
+        if count > _WORDS:
+            raise DataError(
+                f"a message has at most {_WORDS:,} words; send rows by COPY, or in several statements"
+            )
         kind, token = match.lastgroup or "", match[0]
         if kind == "tag":
             kind = "dollars"
@@ -124,7 +131,9 @@ def spelled_words(words: Sequence[Word], values: Sequence[str] = ()) -> list[str
     for i, word in enumerate(words):
         after = words[i + 1].text if i + 1 < len(words) else ""
         before = (words[i - 1].name or words[i - 1].text) if i else ""
-        if (word.name == "public" and after == ".") or (before == "public" and word.text == "."):
+        if word.spark is not None:
+            spelled = word.spark
+        elif (word.name == "public" and after == ".") or (before == "public" and word.text == "."):
             spelled = ""
         elif word.kind == "quoted":
             spelled = f"`{word.text[1:-1].replace(word.text[0] * 2, word.text[0]).replace('`', '``')}`"
@@ -137,7 +146,7 @@ def spelled_words(words: Sequence[Word], values: Sequence[str] = ()) -> list[str
         else:
             spelled = word.text
         # a comment is a space, whatever it says
-        parts.append((" " if word.before else "") + spelled)
+        parts.append((" " if word.before else "") + word.ahead + spelled)
     return parts
 
 
