@@ -1,6 +1,6 @@
 """Arrow columns as PostgreSQL's values, and rows of them, without a loop over rows.
 
-A type that PostgreSQL has none for (ARRAY, MAP, STRUCT) is json; an INTERVAL is the text that CSV has for it.
+A type that PostgreSQL has none for (ARRAY, MAP, STRUCT) is json; an INTERVAL is a text that CAST reads back.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from dbsp.circuits.columns.forms import time_of_day
 from dbsp.circuits.columns.forms.json_text import fields_of
 from dbsp.circuits.functions.times.time_zones import time_zone
 from dbsp.serving.postgres.copying.statement import Copy
+from dbsp.serving.postgres.language.literals import intervals
 from dbsp.serving.postgres.language.types import (
     BOOL,
     BYTEA,
@@ -164,6 +165,8 @@ def _text(column: pa.Array, zone: str = "UTC") -> pa.Array:
         return as_hex(column, "\\x")
     if pt.is_time(type_):
         return time_of_day.spelled(column).cast(large)
+    if pt.is_duration(type_):
+        return intervals.texts(column)
     if pt.is_timestamp(type_):
         return _clock(column) if type_.tz is None else _moments(column, zone)
     return pa.array(fields_of(column), large, mask=column.is_null().to_numpy(False))

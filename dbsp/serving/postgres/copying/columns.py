@@ -1,7 +1,7 @@
 """The values of a column that a client copies in.
 
 Texts are read as Spark's CAST reads them, times without an offset in the session's time zone; BINARY as
-PostgreSQL writes it, INTERVAL as its number, ARRAY, MAP and STRUCT as JSON: as COPY TO spells them.
+PostgreSQL writes it, INTERVAL also as its number, ARRAY, MAP and STRUCT as JSON: as COPY TO spells them.
 """
 
 from __future__ import annotations
@@ -80,10 +80,8 @@ class Column:
         if pt.is_nested(self.type):
             values = [_from_json(text, self.type) for text in texts.to_pylist()]
             return array_of(values, self.type, self.zone)
-        if self.type == MONTHS:
-            return _cast(texts, pa.int32(), self.zone)
-        if pt.is_duration(self.type):  # a number of microseconds
-            return _cast(texts, pa.int64(), self.zone).view(self.type)
+        if pt.is_duration(self.type):
+            return _intervals(texts, self.type, self.zone)
         if self.type == TIME:
             return read(texts)
         return _cast(texts, self.type, self.zone)
@@ -126,6 +124,20 @@ def _from_bytea(texts: pa.Array) -> pa.Array:
         raise ValueError("bytes are written as \\x and two digits each")
     read = from_bytes(values[::2] << 4 | values[1::2], ends // 2, texts.view(pa.binary()))
     return pc.if_else(is_hex, read, plain.view(pa.binary()))
+
+
+def _intervals(texts: pa.Array, type_: pa.DataType, zone: str) -> pa.Array:
+    """As CAST reads them, or numbers of months or microseconds: months stay numbers."""
+    is_number = pc.match_substring_regex(texts, r"^\s*[+-]?[0-9]+\s*$")
+    is_months = type_ == MONTHS
+    kind = "interval year to month" if is_months else "interval day to second"
+    read = Call("cast", (Input(0, pa.string()),), type_, options=(("evalMode", "ANSI"), ("interval", kind)))
+    spelled = pc.if_else(is_number, None, texts)
+    counted = pa.int32() if is_months else pa.int64()
+    numbers = _cast(pc.if_else(is_number, texts, None), counted, zone)
+    found = evaluate(read, pa.RecordBatch.from_arrays([spelled], names=["text"])).view(pa.int64())
+    counts = pc.if_else(is_number, numbers, found.cast(counted))
+    return counts if is_months else counts.view(type_)
 
 
 def _from_json(text: str | None, type_: pa.DataType) -> object:

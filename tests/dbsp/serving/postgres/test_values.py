@@ -177,7 +177,7 @@ def test_what_isnt_a_number_and_what_has_no_type_there() -> None:
             with served.connect() as one, one.cursor(binary=binary) as cursor:
                 found = cursor.execute("SELECT * FROM held ORDER BY id").fetchall()
                 assert str(found[0][1]) == "nan" and found[0][2] == [1, None] and found[1][1] == float("-inf")
-                assert found[0][3] == "90000000"
+                assert found[0][3] == "0 00:01:30"
                 assert found[1][2:] == (None, None)
 
 
