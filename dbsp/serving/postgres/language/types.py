@@ -11,6 +11,7 @@ from dbsp.circuits.columns.forms import time_of_day
 from dbsp.circuits.columns.forms.calendar_intervals import CALENDAR_INTERVAL
 
 BOOL, BYTEA, NAME, INT8, INT2, INT4, TEXT, OID, JSON = 16, 17, 19, 20, 21, 23, 25, 26, 114
+INTERVAL, TIMETZ, UUID, JSONB = 1186, 1266, 2950, 3802
 FLOAT4, FLOAT8, BPCHAR, VARCHAR, DATE, TIME, TIMESTAMP, TIMESTAMPTZ, NUMERIC = (
     *(700, 701, 1042, 1043),
     *(1082, 1083, 1114, 1184, 1700),

@@ -14,7 +14,18 @@ import pytest
 
 from dbsp.circuits.errors import DataError
 from dbsp.serving.postgres.language.parameters import Value, values_of
-from dbsp.serving.postgres.language.types import DAY, INT4, INT8, NUMERIC, TIME
+from dbsp.serving.postgres.language.types import (
+    BYTEA,
+    DAY,
+    INT4,
+    INT8,
+    INTERVAL,
+    JSONB,
+    NUMERIC,
+    TIME,
+    TIMETZ,
+    UUID,
+)
 from tests.dbsp.serving.postgres.connected import connected
 from tests.dbsp.serving.postgres.test_values import PROGRAM, TYPES
 
@@ -64,6 +75,19 @@ def test_each_type_is_found_by_its_value() -> None:
             assert served.asked(f"SELECT {name} FROM held WHERE {name} = %s", (None,)) == []
 
 
+def test_types_that_are_spelled_as_others() -> None:
+    key = "12345678-1234-5678-1234-567812345678"
+    assert values_of([UUID], [1], [bytes.fromhex(key.replace("-", ""))]) == [Value(UUID, key)]
+    assert values_of([UUID], [0], [key.replace("-", "").upper().encode()]) == [Value(UUID, key)]
+    assert values_of([JSONB], [1], [b"\1{}"]) == [Value(JSONB, "{}")]
+    assert Value(JSONB, "{}").spark == "'{}'"
+    sent = struct.pack("!qi", 36_000_000_000, -3600)
+    assert values_of([TIMETZ], [1], [sent])[0].spark == "CAST('10:00:00' AS TIME)"
+    assert Value(TIME, "23:59:59.999+00").spark == "CAST('23:59:59.999' AS TIME)"  # as JDBC sends it
+    assert Value(INTERVAL, None).spark == "CAST(NULL AS INTERVAL DAY TO SECOND)"
+    assert Value(BYTEA, "a\\000").spark == "X'6100'"
+
+
 def test_a_value_that_doesnt_fit_is_said() -> None:
     assert values_of([INT4], [1], [b"\xff\xff\xff\xfe"]) == [Value(INT4, "-2")]
     with pytest.raises(DataError, match=r"parameter \$1 is no value of type number 23"):
@@ -71,6 +95,10 @@ def test_a_value_that_doesnt_fit_is_said() -> None:
     assert values_of([TIME], [1], [struct.pack("!q", DAY - 1)]) == [Value(TIME, "23:59:59.999999")]
     with pytest.raises(DataError, match=r"parameter \$1 is no value of type number 1083"):
         values_of([TIME], [1], [struct.pack("!q", DAY)])  # 24:00, which Spark hasn't
+    with pytest.raises(DataError, match=r"parameter \$1 is no value of type number 2950"):
+        values_of([UUID], [1], [b"x"])
+    with pytest.raises(DataError, match="'x' is no uuid"):
+        values_of([UUID], [0], [b"x"])
     with pytest.raises(DataError, match="'1; DROP' is no number"):
         _ = Value(INT8, "1; DROP").spark
     with pytest.raises(DataError, match="'1e' is no number"):
