@@ -14,6 +14,7 @@ from dbsp.circuits.errors import ProgramError
 from dbsp.history.travel import travels
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.serving.postgres.answers import Rows
+from dbsp.serving.postgres.casting.meaning import meant
 from dbsp.serving.postgres.catalogue.answering import Catalogue
 from dbsp.serving.postgres.language.lookups import Lookup, lookup_of
 from dbsp.serving.postgres.language.parameters import Value
@@ -55,6 +56,7 @@ class Queries:
             if found is not None:
                 return Rows(found)
         literals = [value.spark for value in values]
+        words = meant(words, values, self.catalogue.relations)
         select = spark_text(words, literals)
         try:
             if seen is None or travels(select)[1]:
@@ -94,6 +96,7 @@ class Queries:
         if self.catalogue.asks(words):
             return self.catalogue.answer(words, values).schema
         literals = [value.spark for value in values]
+        words = meant(words, values, self.catalogue.relations)
         try:
             columns = self.pipeline.sql_schema(spark_text(words, literals), zone)
         except ProgramError as error:

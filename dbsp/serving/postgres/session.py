@@ -15,6 +15,7 @@ from dbsp.pipeline.pipeline import Pipeline
 from dbsp.rows.incoming import BadRow, arrow_schema
 from dbsp.serving.evaluating import Evaluating
 from dbsp.serving.postgres.answers import Answer, Command, Copied, Copying, Followed, Rows
+from dbsp.serving.postgres.casting.meaning import meant
 from dbsp.serving.postgres.catalogue.answering import Catalogue
 from dbsp.serving.postgres.copying.rows import CopiedRows
 from dbsp.serving.postgres.copying.statement import copy_of
@@ -120,18 +121,19 @@ class Session:
     async def _changed(self, words: Sequence[Word], values: Sequence[Value]) -> Command | Rows:
         first = words[begins_at(words)].upper
         self._check_writer(first)
-        literals = [value.spark for value in values]
-        statement, returning = _split(words)
-        text = spark_text(statement, literals)
-        try:
-            count, given = await self.evaluating.done(
-                lambda: self.written.run(text, self.zone, returning, literals)
-            )
-        except ProgramError as error:
-            raise placed(error, statement, literals, "statement") from None
+        count, given = await self.evaluating.done(lambda: self._run(words, values))
         if given is None:
             return Command(_CHANGES[first].format(count))
         return Rows(given, tag=_CHANGES[first])
+
+    def _run(self, words: Sequence[Word], values: Sequence[Value]) -> tuple[int, pa.RecordBatch | None]:
+        """How many rows a statement changes, and what it returns."""
+        literals = [value.spark for value in values]
+        statement, returning = _split(meant(words, values, self.catalogue.relations))
+        try:
+            return self.written.run(spark_text(statement, literals), self.zone, returning, literals)
+        except ProgramError as error:
+            raise placed(error, statement, literals, "statement") from None
 
     def _check_writer(self, what: str) -> None:
         if not self.may_write:
@@ -164,8 +166,10 @@ class Session:
     async def described(self, prepared: Prepared) -> pa.Schema | None:
         """The columns of what a statement will give; None: it gives no rows."""
         words = prepared.words
-        returning = _split(words)[1]
-        if returning is not None:
+        unbound = [Value(oid, None) for oid in prepared.oids]
+        if _split(words)[1] is not None:
+            returning = _split(meant(words, unbound, self.catalogue.relations))[1]
+            assert returning is not None
             return await self.evaluating.done(lambda: self._returned(returning, len(prepared.oids)))
         if not self.only_reads(words):
             return None
@@ -176,8 +180,7 @@ class Session:
         calls = calls_of(words)
         if calls is not None:
             return _texts(calls, []).schema
-        values = [Value(oid, None) for oid in prepared.oids]
-        return await self.evaluating.done(lambda: self.queries.schema(words, values, self.zone))
+        return await self.evaluating.done(lambda: self.queries.schema(words, unbound, self.zone))
 
     @property
     def _sees_its_own(self) -> bool:

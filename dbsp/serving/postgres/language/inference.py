@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 
 from dbsp.serving.postgres.language.spelling import Cursor, Word
-from dbsp.serving.postgres.language.types import JSON, TEXT, TYPES, VARCHAR, oid_of
+from dbsp.serving.postgres.language.type_names import type_at
+from dbsp.serving.postgres.language.types import BPCHAR, INT8, JSON, TEXT, TYPES, VARCHAR, oid_of
 from dbsp.sql.plans.schemas import Schema
 
 _COMPARED = frozenset(["=", "<", ">", "<=", ">=", "<>", "!="])
-# PostgreSQL's names of types, the standard's, and Spark's
+# names of types that are Spark's, too
 _NAMED = {
     name.lower(): TEXT if oid in (VARCHAR, JSON) else oid
     for oid, type_ in TYPES.items()
@@ -21,24 +22,35 @@ _NAMED = {
 
 def inferred(words: Sequence[Word], oids: Sequence[int], views: Mapping[str, Schema]) -> list[int]:
     """The types by number, those that aren't known texts: which mean a value of any type, as literals do."""
+    found = list(oids)
+    beside = columns_beside(words, views, frozenset({"parameter"}))
+    for i, word in enumerate(words):
+        if word.kind == "parameter" and 0 < int(word.text[1:]) <= len(found):
+            number = int(word.text[1:]) - 1
+            found[number] = found[number] or _counted(words, i) or _cast(words, i) or beside.get(i, 0)
+    return [oid or TEXT for oid in found]
+
+
+def columns_beside(
+    words: Sequence[Word], views: Mapping[str, Schema], kinds: frozenset[str]
+) -> dict[int, int]:
+    """Of words of these kinds, by place: the type of the column that each is compared with or written into."""
     names = {word.name for word in words}
     columns: dict[str, set[pa.DataType]] = {}
     for view, schema in views.items():
         if view.lower() in names:
             for column in schema:
                 columns.setdefault(column.name.lower(), set()).add(column.type)
-    found = list(oids)
-    written = _written(words, views)
-    for i, word in enumerate(words):
-        if word.kind == "parameter" and 0 < int(word.text[1:]) <= len(found):
-            number = int(word.text[1:]) - 1
-            found[number] = (
-                found[number] or _cast(words, i) or written.get(i, 0) or _compared(words, i, columns)
-            )
-    return [oid or TEXT for oid in found]
+    written = _written(words, views, kinds)
+    found = {
+        i: written.get(i, 0) or _compared(words, i, columns)
+        for i, word in enumerate(words)
+        if word.kind in kinds
+    }
+    return {i: oid for i, oid in found.items() if oid}
 
 
-def _written(words: Sequence[Word], views: Mapping[str, Schema]) -> dict[int, int]:
+def _written(words: Sequence[Word], views: Mapping[str, Schema], kinds: frozenset[str]) -> dict[int, int]:
     """Of INSERT INTO t [(columns)] VALUES ($1, ...): by the place of a word that is all of a value."""
     said = Cursor(words)
     if not said.takes("INSERT", "INTO"):
@@ -61,16 +73,27 @@ def _written(words: Sequence[Word], views: Mapping[str, Schema]) -> dict[int, in
         place = 0 if depth == 0 else place + (text == "," and depth == 1)
         around = words[i - 1].text, words[i + 1].text if i + 1 < len(words) else ""
         is_all = depth == 1 and around[0] in "(," and around[1] in (",", ")")
-        if words[i].kind == "parameter" and is_all and place < len(types):
+        if words[i].kind in kinds and is_all and place < len(types):
             found[i] = types[place]
     return found
 
 
+def _counted(words: Sequence[Word], at: int) -> int:
+    """Of LIMIT $1 and OFFSET $1."""
+    before = [word.upper for word in words[max(at - 2, 0) : at] if word.text != "("]
+    return INT8 if before[-1:] in (["LIMIT"], ["OFFSET"]) else 0
+
+
 def _cast(words: Sequence[Word], at: int) -> int:
-    if [word.kind for word in words[at + 1 : at + 3]] == ["cast", "word"]:
-        type_ = words[at + 2].text.lower()
-        return _NAMED.get(type_, 0)
-    return 0
+    """Of $1::type and CAST($1 AS type)."""
+    after = words[at + 1].upper if at + 1 < len(words) else ""
+    is_call = after == "AS" and [word.upper for word in words[max(at - 2, 0) : at]] == ["CAST", "("]
+    if after != "::" and not is_call:
+        return 0
+    named = type_at(words, at + 2)
+    if named is not None:
+        return TEXT if named.oid in (VARCHAR, BPCHAR, JSON) else named.oid
+    return _NAMED.get(words[at + 2].name or "", 0) if at + 2 < len(words) else 0
 
 
 def _compared(words: Sequence[Word], at: int, columns: Mapping[str, set[pa.DataType]]) -> int:

@@ -6,7 +6,17 @@ import pyarrow as pa
 
 from dbsp.serving.postgres.language.inference import inferred
 from dbsp.serving.postgres.language.spelling import parameters_of, statements
-from dbsp.serving.postgres.language.types import DATE, INT4, INT8, TEXT
+from dbsp.serving.postgres.language.types import (
+    DATE,
+    FLOAT8,
+    INT4,
+    INT8,
+    INTERVAL,
+    TEXT,
+    TIMESTAMP,
+    TIMESTAMPTZ,
+    UUID,
+)
 from dbsp.sql.plans.schemas import Field
 
 VIEWS = {
@@ -28,6 +38,14 @@ def test_of_a_column_or_a_cast() -> None:
         TEXT,
         INT4,
     ]
+
+
+def test_of_names_of_several_words_and_of_limits() -> None:
+    said = "$1::timestamp with time zone, CAST($2 AS double precision), $3::varchar(3), $4::uuid, $5::jsonb"
+    assert _types(f"SELECT {said}") == [TIMESTAMPTZ, FLOAT8, TEXT, UUID, TEXT]
+    assert _types("SELECT $1::string, CAST($2 AS INTERVAL), $3::timestamp_ntz") == [TEXT, INTERVAL, TIMESTAMP]
+    assert _types("SELECT * FROM v LIMIT $1 OFFSET ($2)") == [INT8, INT8]
+    assert _types("SELECT * FROM v LIMIT $1", INT4) == [INT4]
 
 
 def test_of_the_column_that_it_is_written_into() -> None:
