@@ -98,6 +98,11 @@ class Settings:
     def _change(self, known: str, value: str, is_local: bool) -> None:
         if known == "client_encoding" and value.upper().replace("-", "") not in ("UTF8", "UNICODE"):
             raise Wrong("0A000", f"client_encoding = {value}: texts are UTF8")
+        if known == "standard_conforming_strings":
+            if value.lower() not in ("on", "true", "yes", "1"):
+                said = f"{known} = {value}: a backslash in '...' is itself; write E'...' where it escapes"
+                raise Wrong("0A000", said)
+            value = "on"
         self._set(known, value, is_local)
 
     def reset(self, words: Sequence[Word]) -> None:

@@ -95,6 +95,15 @@ def test_functions_set_and_ask() -> None:
         settings.called(Call("a", "set_config", ("client_encoding", "LATIN1", "false")))
 
 
+def test_strings_are_read_in_one_way() -> None:
+    settings = Settings("UTC")
+    with pytest.raises(Wrong, match="standard_conforming_strings = off: a backslash in") as wrong:
+        said(settings, "SET standard_conforming_strings = off")
+    assert wrong.value.code == "0A000"
+    said(settings, "SET standard_conforming_strings TO true")
+    assert settings.values["standard_conforming_strings"] == "on"
+
+
 def test_a_transaction_keeps_or_takes_back() -> None:
     settings = Settings("UTC")
     for committed, left in ((False, "UTC"), (True, "Asia/Tokyo")):
