@@ -21,7 +21,7 @@ from dbsp.serving.postgres.answers import (
     state_of,
 )
 from dbsp.serving.postgres.language.parameters import UNKNOWN, Value, values_of
-from dbsp.serving.postgres.language.spelling import parameters_of, statements
+from dbsp.serving.postgres.language.spelling import Word, parameters_of, statements
 from dbsp.serving.postgres.language.wrong import Wrong
 from dbsp.serving.postgres.outgoing import Outgoing
 from dbsp.serving.postgres.sending import Sending
@@ -29,6 +29,8 @@ from dbsp.serving.postgres.session import Prepared, Session
 
 # of a connection: prepared statements or portals, and their words
 _KEPT, _WORDS = 200, 100_000
+# characters that are read at once
+_LONG = 1 << 16
 # settings that a client is told
 _REPORTED = (
     *("server_version", "server_encoding", "client_encoding", "DateStyle", "IntervalStyle", "TimeZone"),
@@ -78,7 +80,7 @@ class Connection:
     async def _serve(self) -> None:
         # what is done at once, and what may wait, for rows or for a step
         quick = {b"P": self._parse, b"B": self._bind, b"C": self._close}
-        handlers = {b"D": self._describe, b"E": self._execute}
+        handlers = {b"P": self._parse_long, b"D": self._describe, b"E": self._execute}
         skips = False
         while True:
             kind, message = await self._next()
@@ -96,7 +98,7 @@ class Connection:
                 await self._ready()
             elif kind == b"H":
                 await self.out.flush()
-            elif kind in quick:
+            elif kind in quick and (kind != b"P" or message.size < _LONG):
                 skips = skips or not self._did(quick[kind], message)
             elif kind in handlers:
                 skips = skips or not await self._told(handlers[kind](message))
@@ -169,7 +171,7 @@ class Connection:
     # -- the simple protocol ------------------------------------------------------------------------
 
     async def _query(self, said: str) -> None:
-        found = statements(said)
+        found = await _read(said)
         if not found:
             self.out.say(wire.EMPTY)
         for words in found:
@@ -224,9 +226,14 @@ class Connection:
     # -- the extended protocol ----------------------------------------------------------------------
 
     def _parse(self, message: wire.Reader) -> None:
-        name, said = message.string(), message.string()
-        oids = [message.int32() for _ in range(message.int16())]
-        found = statements(said)
+        name, said, oids = _parsed(message)
+        self._prepare(name, statements(said), oids)
+
+    async def _parse_long(self, message: wire.Reader) -> None:
+        name, said, oids = _parsed(message)
+        self._prepare(name, await _read(said), oids)
+
+    def _prepare(self, name: str, found: list[tuple[Word, ...]], oids: list[int]) -> None:
         if len(found) > 1:
             raise Wrong("42601", "a prepared statement is one statement; these are several")
         words = found[0] if found else ()
@@ -305,6 +312,16 @@ class Connection:
         if found is None:
             raise Wrong("34000", f"no portal '{name}'")
         return found
+
+
+def _parsed(message: wire.Reader) -> tuple[str, str, list[int]]:
+    """The name of a statement, its text, and types of its parameters."""
+    return message.string(), message.string(), [message.int32() for _ in range(message.int16())]
+
+
+async def _read(said: str) -> list[tuple[Word, ...]]:
+    """The statements of a text; of a long one in a thread, meanwhile the loop answers others."""
+    return statements(said) if len(said) < _LONG else await asyncio.to_thread(statements, said)
 
 
 def _each(formats: Sequence[int], columns: int) -> list[int]:

@@ -206,7 +206,7 @@ def _given(message: wire.Reader) -> dict[str, str]:
 
 
 async def _response(reader: asyncio.StreamReader) -> wire.Reader:
-    kind, message = await wire.read_message(reader)
+    kind, message = await wire.read_message(reader, wire.FIRST)
     if kind != b"p":
         raise NotProved
     return message

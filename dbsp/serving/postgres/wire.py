@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from dbsp.circuits.errors import Error
 
-# bytes of a message of a client; of one that begins a connection
-LARGEST, _FIRST = 1 << 20, 10_000
+# bytes of a message of a client that has begun, as of a request over HTTP; of one that hasn't
+LARGEST, FIRST = 64 << 20, 10_000
 # what a connection may begin with
 PROTOCOL, CANCEL, TLS, GSS = 196608, 80877102, 80877103, 80877104
 
@@ -61,6 +61,11 @@ class Reader:
         return None if count == -1 else self.taken(count)
 
     @property
+    def size(self) -> int:
+        """Of all of it, in bytes."""
+        return len(self._payload)
+
+    @property
     def rest(self) -> bytes:
         return self.taken(len(self._payload) - self._at)
 
@@ -72,17 +77,19 @@ class Reader:
 async def read_first(reader: asyncio.StreamReader) -> tuple[int, Reader]:
     """What a connection begins with: its code, and what follows."""
     size, code = struct.unpack("!ii", await reader.readexactly(8))
-    if not 8 <= size <= _FIRST:
+    if not 8 <= size <= FIRST:
         raise BadMessage("no message of PostgreSQL's protocol")
     return code, Reader(await reader.readexactly(size - 8))
 
 
-async def read_message(reader: asyncio.StreamReader) -> tuple[bytes, Reader]:
-    """A message: its kind, and its fields."""
+async def read_message(reader: asyncio.StreamReader, largest: int = LARGEST) -> tuple[bytes, Reader]:
+    """A message: its kind, and its fields. largest: bytes that it may have."""
     kind = await reader.readexactly(1)
     size = int.from_bytes(await reader.readexactly(4), "big", signed=True)
-    if not 4 <= size <= LARGEST:
-        raise BadMessage(f"a message has 4 bytes to {LARGEST >> 10} kB, not {size} bytes")
+    if not 4 <= size <= largest:
+        raise BadMessage(
+            f"a message has 4 to {largest:,} bytes, not {size:,}; send what is larger in several"
+        )
     return kind, Reader(await reader.readexactly(size - 4))
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import socket
 import struct
 from typing import Any
 
 import psycopg
 import pytest
 
-from dbsp.serving.postgres.wire import message, text
+from dbsp.serving.postgres.wire import PROTOCOL, message, text
 from tests.dbsp.serving.postgres.connected import Served, connected, shops
 from tests.dbsp.serving.postgres.test_port import greeted, kinds
+from tests.dbsp.serving.postgres.test_transaction import writing
 
 
 @pytest.fixture(scope="module")
@@ -76,3 +78,31 @@ def test_what_is_described_is_not_done(port: Served) -> None:
         assert kinds(one) == "12nZ"
         one.sendall(message(b"Q", text("COMMIT; SELECT 1")))
         assert kinds(one) == "CTDCZ"
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_long_statements_and_values(port: Served) -> None:
+    """As long as HTTP takes them; meanwhile others are answered."""
+    value = "y" * 3_000_000
+    with writing(port, autocommit=True) as one, port.connect() as other:
+        one.execute("INSERT INTO orders (id, shop) VALUES (100, %s)", (value,))
+        rows = ", ".join(f"({i}, 'shop {i}')" for i in range(1000, 61_000))
+        assert len(rows) > 1 << 20
+        assert one.execute(f"INSERT INTO orders (id, shop) VALUES {rows}").rowcount == 60_000
+        assert one.execute("SELECT shop FROM latest WHERE id = 100").fetchone() == (value,)
+        assert other.execute("SELECT count(*) FROM latest WHERE id >= 1000").fetchone() == (60_000,)
+        with pytest.raises(psycopg.errors.DataException, match="at most 1,000,000 words; send rows by COPY"):
+            other.execute("SELECT " + "1," * 600_000 + "1")
+        one.execute("DELETE FROM orders WHERE id >= 100")
+
+
+@pytest.mark.slow
+def test_a_message_before_the_password_is_short(port: Served) -> None:
+    begun = struct.pack("!i", PROTOCOL) + text("user") + text("writer") + b"\0"
+    with socket.create_connection(("127.0.0.1", port.port), timeout=60) as one:
+        one.sendall((len(begun) + 4).to_bytes(4, "big") + begun + b"p" + (10_001).to_bytes(4, "big"))
+        said = b""
+        while piece := one.recv(10_000):
+            said += piece
+        assert b"has 4 to 10,000 bytes, not 10,001" in said

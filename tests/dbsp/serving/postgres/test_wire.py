@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.serving.postgres.wire import LARGEST, BadMessage, Reader, error, read_first, read_message
+from dbsp.serving.postgres.wire import FIRST, LARGEST, BadMessage, Reader, error, read_first, read_message
 
 
 def _read(data: bytes, how: object) -> object:
@@ -38,8 +38,10 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
 
 def test_lengths_have_bounds() -> None:
     for size in (-1, 3, LARGEST + 1):
-        with pytest.raises(BadMessage, match="4 bytes to 1024 kB"):
+        with pytest.raises(BadMessage, match="has 4 to 67,108,864 bytes, not"):
             _read(b"Q" + size.to_bytes(4, "big", signed=True), read_message)
+    with pytest.raises(BadMessage, match="has 4 to 10,000 bytes, not 10,001"):
+        _read(b"p" + (FIRST + 1).to_bytes(4, "big"), lambda stream: read_message(stream, FIRST))
     with pytest.raises(BadMessage, match="no message of PostgreSQL"):
         _read(b"GET / HTTP/1.1\r\n", read_first)
 
