@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.types as pt
 
 from dbsp.circuits.columns.arrow import is_true
 from dbsp.circuits.errors import DataError, did_you_mean
@@ -98,11 +99,22 @@ class Asker:
 
     def _array(self, column: int, value: Any) -> pa.Array:
         one = self.schema.field(column)
+        if value is not None and _holds_map(one.type):
+            raise DataError(
+                f"view '{self.view}', column '{one.name}' ({type_name(one.type)}): a MAP is equal to "
+                "none; ask by other columns, or by what is in it, as WHERE m['key'] = ..."
+            )
         try:
             return array_of([value], one.type, self.timezone)
         except Refused as refused:
             place = f"view '{self.view}', column '{one.name}' ({type_name(one.type)})"
             raise DataError(f"{place}: {value!r} doesn't fit: {refused}") from None
+
+
+def _holds_map(type_: pa.DataType) -> bool:
+    if pt.is_map(type_):
+        return True
+    return pt.is_nested(type_) and any(_holds_map(type_.field(i).type) for i in range(type_.num_fields))
 
 
 def positions(rows: ZSet, columns: Sequence[int], low: Bound | None, high: Bound | None) -> np.ndarray:

@@ -65,3 +65,18 @@ def test_what_is_found_is_the_asker_s(p: dbsp.Pipeline) -> None:
 def test_what_can_t_be_asked(p: dbsp.Pipeline, view: str, key: Any, said: str) -> None:
     with pytest.raises(DataError, match=said):
         p[view].lookup(key)
+
+
+def test_a_map_is_equal_to_none() -> None:
+    """As in Spark's SQL."""
+    by_key, within = (
+        pa.map_(pa.string(), pa.int64()),
+        pa.struct([("m", pa.list_(pa.map_(pa.string(), pa.int64())))]),
+    )
+    held = contents(pa.schema([("m", by_key), ("s", within)]), [[((None, None), 1), (([("k", 1)], None), 1)]])
+    for asked in ({"m": {"k": 1}}, {"s": {"m": [{"k": 1}]}}):
+        with pytest.raises(
+            DataError, match=r"column '.' .*MAP.*: a MAP is equal to none; ask by other columns"
+        ):
+            held.where(asked)
+    assert len(held.where({"m": None})) == 1
