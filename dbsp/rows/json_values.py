@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 import math
 import re
 from collections.abc import Callable, Mapping
@@ -21,6 +22,21 @@ from dbsp.rows.casting import kind
 from dbsp.rows.literals import nearest_float
 
 _FLOATS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+
+
+def json_value(text: str | bytes) -> Any:
+    """What `decode` takes: a JSON value with Decimal for fractions.
+
+    Raises ValueError: json.JSONDecodeError, UnicodeDecodeError, or for what Python reads no more.
+    """
+    try:
+        return json.loads(text, parse_float=Decimal)
+    except (json.JSONDecodeError, UnicodeDecodeError):
+        raise
+    except (ValueError, InvalidOperation):
+        raise ValueError("a number in it is beyond the range of every type") from None
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def decode_row(row: Mapping[str, Any], types: Mapping[str, pa.DataType]) -> dict[str, Any]:

@@ -1,17 +1,29 @@
-"""Values of columns from what a person types, in a command or an address."""
+"""Values of columns from what a person types, in a command or an address: spelled as they are shown."""
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterable
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.types as pt
 
+from dbsp.circuits.columns.variants.type import VARIANT
 from dbsp.circuits.errors import DataError
-from dbsp.rows.json_values import decode
+from dbsp.rows.casting import kind
+from dbsp.rows.json_values import decode, json_value
 from dbsp.sql.plans.schemas import Schema
 from dbsp.sql.plans.types import type_name
+
+# of Python's own spellings, `1_000` and ` 1 ` are none of a number's; of more digits than these none fits
+_WHOLE = re.compile(r"[+-]?[0-9]{1,400}")
+_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_COUNTED = {
+    "integer": "a whole number, such as 7",
+    "duration": "a whole number of microseconds, such as 1000000",
+}
 
 
 def values_of(columns: Schema, asked: Iterable[tuple[str, str]]) -> dict[str, Any]:
@@ -31,13 +43,47 @@ def values_of(columns: Schema, asked: Iterable[tuple[str, str]]) -> dict[str, An
 
 def value_of(name: str, text: str, type_: pa.DataType) -> Any:
     """Raises DataError."""
-    if pt.is_string(type_):
-        return text
     try:
-        if pt.is_boolean(type_):
-            return {"true": True, "false": False}[text.lower()]
-        if pt.is_integer(type_) or pt.is_duration(type_):
-            return decode(int(text), type_)
-        return decode(text, type_)
-    except (ValueError, KeyError) as error:
+        return _read(text, type_)
+    except ValueError as error:
         raise DataError(f"{name}={text} doesn't fit {type_name(type_)}: {error}") from None
+
+
+def _read(text: str, type_: pa.DataType) -> Any:
+    """Raises ValueError, whose message says what was expected."""
+    wanted = kind(type_)
+    if wanted == "string":
+        return text
+    if wanted == "boolean":
+        if text.lower() not in ("true", "false"):
+            raise ValueError("expected true or false")
+        return text.lower() == "true"
+    if wanted in _COUNTED:
+        if not _WHOLE.fullmatch(text):
+            raise ValueError(f"expected {_COUNTED[wanted]}")
+        return decode(int(text), type_)
+    if wanted == "months" and _WHOLE.fullmatch(text):
+        return decode(int(text), type_)
+    if wanted == "decimal" and not _NUMBER.fullmatch(text):
+        raise ValueError("expected a decimal number")
+    if wanted == "float" and _NUMBER.fullmatch(text):
+        return _finite(text)
+    if pt.is_nested(type_) or type_ == VARIANT:
+        return _of_json(text, type_)
+    return decode(text, type_)
+
+
+def _finite(number: str) -> float:
+    """The nearest float. An exponent may be beyond what a Decimal has."""
+    nearest = float(number)
+    if math.isinf(nearest):
+        raise ValueError("it is beyond the range of a DOUBLE")
+    return nearest
+
+
+def _of_json(text: str, type_: pa.DataType) -> Any:
+    try:
+        value = json_value(text)
+    except ValueError:
+        raise ValueError("expected it as JSON has it, as the rows do") from None
+    return decode(value, type_)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Mapping
-from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -18,6 +17,7 @@ import pyarrow.parquet as pq
 from dbsp.circuits.columns.forms.json_text import fields_of, objects
 from dbsp.circuits.columns.forms.outside import batch_to_outside, to_spark
 from dbsp.circuits.errors import DataError
+from dbsp.rows.json_values import json_value
 
 JSON, LINES, CSV = "application/json", "application/x-ndjson", "text/csv"
 ARROW, PARQUET = "application/vnd.apache.arrow.stream", "application/vnd.apache.parquet"
@@ -113,12 +113,12 @@ def read_rows(body: bytes, kind: str, types: Mapping[str, pa.DataType]) -> pa.Ta
         raise NotAcceptable(f"Content-Type: {kind or 'none'}; rows come as {', '.join(readers)}")
     try:
         return readers[kind]()
-    except (pa.ArrowException, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+    except (pa.ArrowException, ValueError) as error:
         raise DataError(f"the body is no {kind}: {str(error).splitlines()[0]}") from None
 
 
 def _json(body: bytes) -> list[dict[str, Any]]:
-    value = json.loads(body, parse_float=Decimal)
+    value = json_value(body)
     rows = value if isinstance(value, list) else [value]
     _check(rows)
     return rows
@@ -129,9 +129,11 @@ def _lines(body: bytes) -> list[dict[str, Any]]:
     for number, line in enumerate(body.decode().splitlines(), 1):
         try:
             if line.strip():
-                rows.append(json.loads(line, parse_float=Decimal))
+                rows.append(json_value(line))
         except json.JSONDecodeError as error:
             raise DataError(f"line {number}: no JSON: {error.msg}") from None
+        except ValueError as error:
+            raise DataError(f"line {number}: {error}") from None
     _check(rows)
     return rows
 

@@ -11,12 +11,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
 from dbsp.circuits.errors import DataError, did_you_mean
 from dbsp.commands.replays.steps import Advance, Change, StepOfFile, advance, find_table, find_waterline
-from dbsp.rows.json_values import decode_row, read_moment
+from dbsp.rows.json_values import decode_row, json_value, read_moment
 from dbsp.sql.plans.program import Program, Table
 
 _FORMS = '{"table": ..., "row" | "upsert" | "delete": {...}} or {"step": true}'
@@ -48,10 +47,12 @@ def read_json(lines: Iterable[str], name: str, program: Program) -> Iterator[Ste
 
 def _entry(line: str, where: str) -> dict[str, Any]:
     try:
-        entry = json.loads(line, parse_float=Decimal)
+        entry = json_value(line)
     except json.JSONDecodeError as error:
         sql = "" if line.lstrip().startswith(("{", "[")) else "; a file of SQL is named .sql"
         raise DataError(f"{where}:{error.colno}: no JSON: {error.msg}; a line is {_FORMS}{sql}") from None
+    except ValueError as error:
+        raise DataError(f"{where}: {error}") from None
     if not isinstance(entry, dict):
         raise DataError(f"{where}: {line.strip()[:60]} is no object; a line is {_FORMS}")
     return entry

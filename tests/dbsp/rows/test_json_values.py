@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsp.rows.json_values import decode
+from dbsp.rows.json_values import decode, json_value
 
 CASES: list[tuple[pa.DataType, st.SearchStrategy[Any], Any]] = [
     (pa.decimal128(10, 2), st.decimals(allow_nan=False, allow_infinity=False, places=2), str),
@@ -43,3 +44,23 @@ def test_what_is_spelled_is_read_back(
 def test_what_is_none_of_the_type_is_refused(value: Any, data_type: pa.DataType, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         decode(value, data_type)
+
+
+def test_json_is_read_with_all_digits() -> None:
+    assert json_value(b'{"x": 0.10, "n": 12}') == {"x": Decimal("0.10"), "n": 12}
+    assert str(json_value("0.10")) == "0.10"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "Expecting property name"),
+        (b'"\xff"', "can't decode"),
+        ("1e99999999999999999999", "a number in it is beyond the range of every type"),
+        ("9" * 5000, "a number in it is beyond the range of every type"),
+        ("[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_what_is_no_json_is_refused(text: str | bytes, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        json_value(text)

@@ -73,6 +73,37 @@ def test_conditions_order_and_pages() -> None:
         assert client.get("/views/turnover?as_of=1").headers["dbsp-step"] == "1"
 
 
+NUMBERS = """
+CREATE TABLE t (k INT PRIMARY KEY, d DOUBLE, f FLOAT);
+CREATE VIEW v AS SELECT * FROM t;
+"""
+
+
+def test_rows_are_found_by_a_number_with_a_fraction() -> None:
+    with served(program=NUMBERS) as (client, _):
+        given = [(1, 1.5, 1.5), (2, 0, 0), (3, 5e-324, 0.1), (4, "NaN", "-Infinity"), (5, 1e300, None)]
+        client.posted("t", [dict(zip("kdf", row, strict=True)) for row in given])
+        for row in client.rows("/views/v"):
+            for column in "dkf":
+                if row[column] is None:
+                    continue
+                asked = {column: row[column]}
+                found = client.get("/views/v", params=asked)
+                assert found.status_code == 200, found.text
+                assert found.json()["rows"] == [row]
+                assert client.get("/views/v/why", params=asked).status_code == 200
+        assert [row["k"] for row in client.rows("/views/v?f=.1")] == [3]
+        assert [row["k"] for row in client.rows("/views/v?f=0.10000000149011612")] == [3]
+        assert [row["k"] for row in client.rows("/views/v?d=-0")] == [2]
+        for asked, said in (
+            ("d=x", "expected a number"),
+            ("d=1e400", "range of a DOUBLE"),
+            ("f=1e39", "of a FLOAT"),
+        ):
+            refused = client.get(f"/views/v?{asked}")
+            assert refused.status_code == 400 and said in refused.text
+
+
 @pytest.mark.parametrize(
     "statement",
     [

@@ -67,6 +67,12 @@ def test_random_changes_are_the_table() -> None:
         ("application/json", b'[{"id": 1', "the body is no application/json"),
         ("application/json", b"\xff\xfe", "the body is no application/json"),
         ("application/json", b"[" * 100_000, "the body is no application/json"),
+        ("application/json", b'[{"price": 1e99999999999999999999}]', "a number in it is beyond the range"),
+        (
+            "application/x-ndjson",
+            b'{"id": 1}\n{"id": ' + b"9" * 5000 + b"}",
+            "line 2: a number in it is beyond",
+        ),
         ("application/x-ndjson", b'{"id": 1, "shop": "s"}\n{', "line 2: no JSON"),
         ("text/csv", b"id,shop\nx,y\n", "the body is no text/csv"),
         ("text/csv", b"", "the body is no text/csv"),

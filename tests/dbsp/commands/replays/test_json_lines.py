@@ -44,6 +44,7 @@ def test_lines_are_steps_and_changes() -> None:
     ("line", "said"),
     [
         ("{", "f:1:2: no JSON: Expecting property name"),
+        ('{"step": 1e99999999999999999999}', "f:1: a number in it is beyond the range of every type"),
         ("DELETE FROM t;", "; a file of SQL is named .sql"),
         ("[1]", "f:1: [1] is no object; a line is"),
         ('{"row": {}}', "f:1: no table; a line is"),
