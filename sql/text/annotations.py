@@ -28,6 +28,7 @@ from dbsp.circuits.errors import ProgramError
 from dbsp.circuits.expressions.nodes import Literal
 from dbsp.circuits.progress.percentile import Percentile
 from dbsp.circuits.progress.waterline import EXACT, Amount
+from dbsp.sql.plans.expressions.intervals import day_time
 from dbsp.sql.plans.nodes import Values
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.text.extensions import refuse_special_time
@@ -198,7 +199,7 @@ def constant_value(relation: Plan) -> object:
     row = relation.rows[0] if isinstance(relation, Values) else getattr(relation, "expressions", ())
     if len(row) != 1 or not isinstance(row[0], Literal) or row[0].type == MONTHS:
         return None  # months have no fixed length
-    return row[0].value
+    return day_time(row[0]).value
 
 
 def _in_units(value: object, column: pa.DataType) -> Amount | None:

@@ -51,6 +51,9 @@ VIEWS = {
     "before": "SELECT DISTINCT a, CAST(min_by(i, b) OVER (PARTITION BY a) AS STRING) AS i FROM c",
     "parts": "SELECT extract(MONTH FROM i) AS m, extract(DAY FROM j) AS d, extract(YEAR FROM i) AS y, extract(SECOND FROM j) AS s, extract(HOUR FROM j) AS h, extract(MINUTE FROM -j) AS n FROM c",
     "nested": "SELECT CAST(array(CAST(m || ' days' AS INTERVAL)) AS STRING) AS l, to_json(named_struct('j', CAST(m || ' days' AS INTERVAL))) AS o, hash(CAST(m || ' days' AS INTERVAL)) AS h FROM c",
+    "constant": "SELECT a, CAST('1 day' AS INTERVAL), CAST('-1 day -2 hours' AS INTERVAL) AS i, CAST('25 hours' AS INTERVAL) AS j FROM c",
+    "among constants": "SELECT CASE WHEN a > 1 THEN CAST('1 day' AS INTERVAL) END AS i, hash(a, CAST('1 day' AS INTERVAL)) AS h, struct(a, CAST('2 hours' AS INTERVAL) AS k) AS r, format_string('%s %s', a, CAST('1 day' AS INTERVAL)) AS s FROM c",
+    "counted by a constant": "SELECT CAST('1 day' AS INTERVAL) AS i, count(*) AS n, max(a) AS m FROM c GROUP BY i",
     "own": "SELECT CAST(named_struct('months', a, 'days', b, 'microseconds', 3L) AS STRING) AS s FROM c",
 }
 # fmt: on

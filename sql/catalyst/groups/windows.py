@@ -24,6 +24,7 @@ from dbsp.sql.catalyst.reading.expressions import check_covered, expression, nor
 from dbsp.sql.catalyst.reading.query import Node, Query
 from dbsp.sql.plans.aggregate_functions import finalizer_of, required
 from dbsp.sql.plans.calls import SortOrder, WindowCall
+from dbsp.sql.plans.expressions.intervals import day_time
 from dbsp.sql.plans.nodes import Window
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Schema
@@ -190,6 +191,7 @@ def _edge(query: Query, node: Node, order: tuple[SortOrder, ...] | None) -> Edge
         raise query.refuse(node, "a frame whose bounds aren't constants")
     offset = expression(query, node, {})
     assert isinstance(offset, Literal)
+    offset = day_time(offset)
     if order is None:
         assert isinstance(offset.value, int)
         return offset.value

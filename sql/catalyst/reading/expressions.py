@@ -12,7 +12,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from dbsp.circuits.columns.forms.calendar_intervals import CALENDAR_INTERVAL
 from dbsp.circuits.errors import ProgramError
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal, Variable
 from dbsp.circuits.expressions.registry import snake_case
@@ -20,8 +19,9 @@ from dbsp.circuits.functions.library import find
 from dbsp.circuits.functions.spark.expression import NAME
 from dbsp.sql.catalyst.reading.by_spark import given_to_spark, is_sparks
 from dbsp.sql.catalyst.reading.clock import MARK, clock_value
-from dbsp.sql.catalyst.reading.literals import broken_text, calendar, day_time, literal_value
+from dbsp.sql.catalyst.reading.literals import broken_text, literal_value
 from dbsp.sql.catalyst.reading.query import Node, Query
+from dbsp.sql.plans.expressions.intervals import day_time
 from dbsp.sql.plans.parameters import parameter
 from dbsp.sql.plans.types import UnsupportedType, intervals_in
 
@@ -74,7 +74,7 @@ def expression(
         if pa.types.is_string(type_) and isinstance(node["v"], dict):
             return broken_text(node["v"])
         try:
-            return day_time(Literal(literal_value(node["v"], type_), type_))
+            return Literal(literal_value(node["v"], type_), type_)
         except UnsupportedType as error:
             raise query.refuse(node, str(error)) from None
     if name in _TRANSPARENT:
@@ -126,8 +126,8 @@ def _call(query: Query, node: Node, position: Mapping[int, int], special: Specia
     if interval is None or not all(map(query.is_a_value, children)):
         return _by_spark(query, node, position, special)
     arguments = [expression(query, child, position, special) for child in children]
-    if query.value_type(node) == CALENDAR_INTERVAL or node["c"] == "DateAddInterval":
-        arguments = [_as_calendar(argument) for argument in arguments]
+    if node["c"] == "TimestampAddInterval":
+        arguments = [day_time(one) if isinstance(one, Literal) else one for one in arguments]
     call = Call(
         _function(query, node),
         tuple(arguments),
@@ -181,12 +181,6 @@ def by_spark(
     function, inside = given
     arguments = tuple(expression(query, child, position, special) for child in inside)
     return Call(NAME, arguments, type_, node["n"], (("expression", function),), text)
-
-
-def _as_calendar(argument: Expression) -> Expression:
-    """Beside other intervals of the calendar a constant is one, too."""
-    is_time = isinstance(argument, Literal) and argument.type == pa.duration("us")
-    return calendar(argument) if is_time and isinstance(argument, Literal) else argument
 
 
 def _python_call(query: Query, node: Node, position: Mapping[int, int], special: Special) -> Expression:

@@ -18,7 +18,6 @@ from dbsp.sql.plans.types import UnsupportedType
 _EPOCH = datetime(1970, 1, 1)
 _DAY = 86_400_000_000
 _LEAST = -(2**63)
-_MOST_DAYS = 2**63 // _DAY - 1
 
 
 def literal_value(value: Any, type_: pa.DataType) -> object:
@@ -36,31 +35,6 @@ def literal_value(value: Any, type_: pa.DataType) -> object:
     if pa.types.is_struct(type_):
         return tuple(literal_value(item, field.type) for item, field in zip(value, type_, strict=True))
     return _atom(value, type_)
-
-
-def day_time(literal: Literal) -> Literal:
-    """A CalendarInterval as an interval of days to seconds, where that says the same: no months, and less
-    than a day beside the days. (Of 25 hours that kind of interval makes a day of the calendar and an hour.)
-    """
-    value = literal.value
-    if literal.type != CALENDAR_INTERVAL or not isinstance(value, tuple):
-        return literal
-    months, days, microseconds = value
-    is_less = -_DAY < microseconds < _DAY and microseconds * days >= 0
-    if months or not is_less or abs(days) > _MOST_DAYS:
-        return literal
-    return Literal(timedelta(days=days, microseconds=microseconds), pa.duration("us"))
-
-
-def calendar(literal: Literal) -> Literal:
-    """The CalendarInterval that `day_time` made this of."""
-    span = literal.value
-    assert isinstance(span, timedelta)
-    rest = span - timedelta(days=span.days)
-    days = span.days
-    if days < 0 and rest:
-        days, rest = days + 1, rest - timedelta(days=1)
-    return Literal((0, days, rest // timedelta(microseconds=1)), CALENDAR_INTERVAL)
 
 
 def broken_text(value: Any) -> Call:

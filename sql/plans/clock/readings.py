@@ -89,7 +89,8 @@ def _least_of(call: Call, index: int, inner: Expression) -> Expression | None:
             return None if days is None else _shifted(inner, -_ZONE - timedelta(days=days))
         case "timestamp_add_interval" if index == 0:
             added = call.arguments[1]
-            assert isinstance(added, Literal) and isinstance(added.value, timedelta)
+            if not isinstance(added, Literal) or not isinstance(added.value, timedelta):
+                return None  # months, or more of time than the days of the calendar say
             return _shifted(inner, added.value - _ZONE)
         case "timestamp_add_ym_interval" if index == 0:
             months = call.arguments[1]

@@ -11,10 +11,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from dbsp.circuits.columns.forms.calendar_intervals import CALENDAR_INTERVAL
 from dbsp.circuits.columns.forms.months import MONTHS
 from dbsp.circuits.expressions.nodes import Literal
-from dbsp.sql.catalyst.reading.literals import broken_text, calendar, day_time, literal_value
+from dbsp.sql.catalyst.reading.literals import broken_text, literal_value
 from dbsp.sql.plans.types import UnsupportedType
 
 UTC_TIME, LOCAL = pa.timestamp("us", tz="UTC"), pa.timestamp("us")
@@ -68,25 +67,6 @@ def test_beyond_pythons_calendar_there_is_the_count(value: int, data_type: pa.Da
 
 def test_the_least_interval_is_none_of_pythons() -> None:
     assert literal_value(-(2**63), pa.duration("us")) == -(2**63)
-
-
-@pytest.mark.parametrize(
-    ("months", "days", "micros", "same"),
-    [
-        (0, 1, 3_600_000_000, timedelta(days=1, hours=1)),
-        (0, -1, -1, -timedelta(days=1, microseconds=1)),
-        (1, 0, 0, None),
-        (0, 1, -1, None),
-        (0, 0, 25 * 3_600_000_000, None),
-    ],
-)
-def test_an_interval_of_the_calendar_is_one_of_days_where_that_says_the_same(
-    months: int, days: int, micros: int, same: timedelta | None
-) -> None:
-    literal = Literal((months, days, micros), CALENDAR_INTERVAL)
-    found = day_time(literal)
-    assert found == (literal if same is None else Literal(same, pa.duration("us")))
-    assert same is None or calendar(found) == literal
 
 
 def test_text_that_is_no_utf8_is_a_cast_of_its_bytes() -> None:

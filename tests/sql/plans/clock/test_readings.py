@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from dbsp.circuits.columns.forms.calendar_intervals import CALENDAR_INTERVAL
 from dbsp.circuits.columns.forms.months import MONTHS
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, Literal
 from dbsp.circuits.functions.evaluate import evaluate
@@ -120,3 +121,8 @@ def test_what_stands_still_changes_with_a_minute() -> None:
 def test_nothing_is_known_of_other_readings() -> None:
     assert never_below(call("hour", pa.int32(), NOW)) is None
     assert never_below(Column(0, INSTANT)) is None
+
+
+def test_of_an_interval_with_months_nothing_is_known() -> None:
+    interval = Literal((1, 0, 0), CALENDAR_INTERVAL)
+    assert never_below(call("timestamp_add_interval", INSTANT, NOW, interval)) is None
