@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from starlette.responses import Response
 
 from dbsp.circuits.errors import DataError, Error, NotKept, ProgramError, StateError
+from dbsp.queries.beside.process import Bug
 from dbsp.serving.formats import JSON, NotAcceptable
 from dbsp.sql.plans.schemas import Schema
 from dbsp.views.changes import UnknownView
@@ -47,10 +48,11 @@ def said_of(error: Exception, root: object) -> tuple[int, str]:
         return _status(error), without_path(error, root)
     number = secrets.token_hex(4)
     log.error("request %s failed", number, exc_info=error)
-    return 500, f"a bug of dbsp, or of a library; the server's log has it under {number}"
+    said = without_path(error, root) if isinstance(error, Bug) else "a bug of dbsp, or of a library"
+    return 500, f"{said}; the server's log has it under {number}"
 
 
-def without_path(error: Error, root: object) -> str:
+def without_path(error: Exception, root: object) -> str:
     """What it says, but for where the state is."""
     return str(error).replace(str(root), "the state")
 

@@ -43,7 +43,8 @@ _children = Children[Child]()
 def done(kind: str, function: Callable[..., Any], *arguments: Any) -> Any:
     """function(a session there, *arguments), within the allowance of who asks.
 
-    kind: which of them does it. Raises as the function does, Refusal, and Error where the process ends.
+    kind: which of them does it. Raises as the function does, Bug for what is no Error, Refusal, and Error
+    where the process ends.
     """
     allowance = current_allowance()
     assert allowance is not None, "who has no allowance waits for ever: a session of his own is enough"
@@ -52,6 +53,10 @@ def done(kind: str, function: Callable[..., Any], *arguments: Any) -> Any:
         with suppress(_LostError):  # it ended as it was asked: for want of questions, or killed
             return _done(kind, allowance.bytes, asked)
     raise Error(f"the Spark that {kind} queries has ended {_TRIES} times; is there enough memory here?")
+
+
+class Bug(Exception):
+    """What no query may cause in the process that does it. Its note says where it was raised."""
 
 
 class _LostError(Exception):

@@ -9,13 +9,14 @@ import signal
 import sys
 import threading
 import time
+import traceback
 from typing import IO
 
 from py4j.protocol import Py4JError
 from pyspark import SparkContext
 
 from dbsp.circuits.errors import Error, TooMuch
-from dbsp.queries.beside.process import EVALUATOR, LONG
+from dbsp.queries.beside.process import EVALUATOR, LONG, Bug
 from dbsp.running.spark.messages import SparkFailure, foreseen
 from dbsp.running.spark.session import session
 from dbsp.running.spark.settings import Settings
@@ -39,17 +40,29 @@ def serve(asked: IO[bytes], answers: IO[bytes], megabytes: int, quiet: float | N
         size = asked.read(LONG.size)
         if not size:
             return
-        function, arguments = pickle.loads(asked.read(LONG.unpack(size)[0]))
+        given = asked.read(LONG.unpack(size)[0])
         try:
+            function, arguments = pickle.loads(given)
             spark = spark or session("dbsp queries", settings=settings)
-            answer: object = function(spark, *arguments), None, True
+            said = pickle.dumps((function(spark, *arguments), None, True), 5)
         except (Error, *SparkFailure, Py4JError, ConnectionError) as error:
             alive = _is_alive() and "OutOfMemoryError" not in str(error)
-            answer = None, (foreseen(error) or error) if alive else too_much, alive
-        said = pickle.dumps(answer, 5)
+            said = pickle.dumps((None, (foreseen(error) or error) if alive else too_much, alive), 5)
+        except MemoryError:  # there may be too little for an answer, too
+            raise
+        except Exception as error:  # whatever it is, who asked is told, and others go on
+            alive = _is_alive()
+            said = pickle.dumps((None, _bug(error), alive), 5)
         answers.write(LONG.pack(len(said)))
         answers.write(said)
         answers.flush()
+
+
+def _bug(error: Exception) -> Bug:
+    """Of text alone: what was raised needn't be what a pickle holds."""
+    bug = Bug(f"a bug of dbsp, or of a library: {type(error).__name__}: {error}")
+    bug.add_note("".join(traceback.format_exception(error)))
+    return bug
 
 
 def _is_alive() -> bool:

@@ -8,6 +8,7 @@ import logging
 import pytest
 
 from dbsp.circuits.errors import DataError, Error, NotKept, ProgramError, StateError
+from dbsp.queries.beside.process import Bug
 from dbsp.serving.answers import Refused, answer_to
 from dbsp.serving.formats import NotAcceptable
 from dbsp.views.changes import UnknownView
@@ -42,3 +43,14 @@ def test_a_bug_is_logged_and_not_told(caplog: pytest.LogCaptureFixture) -> None:
     said = json.loads(answer.body)["error"]
     assert answer.status_code == 500 and "secret" not in said
     assert said.rsplit(" ", 1)[1] in caplog.text and "KeyError" in caplog.text
+
+
+def test_a_bug_in_a_query_is_told_too(caplog: pytest.LogCaptureFixture) -> None:
+    """Its text is of the query, which who asked has written."""
+    bug = Bug("a bug of dbsp, or of a library: KeyError: 'x' of /secret/place")
+    bug.add_note("Traceback of where it was")
+    with caplog.at_level(logging.ERROR, "dbsp"):
+        answer = answer_to(bug, "/secret/place")
+    said = json.loads(answer.body)["error"]
+    assert answer.status_code == 500 and "KeyError: 'x' of the state; the server's log has it under" in said
+    assert said.rsplit(" ", 1)[1] in caplog.text and "Traceback of where it was" in caplog.text

@@ -13,7 +13,7 @@ import pytest
 
 from dbsp.circuits.allowance import Allowance
 from dbsp.circuits.errors import DataError, Ended, Error, TooMuch
-from dbsp.queries.beside.process import EVALUATOR, _child, done
+from dbsp.queries.beside.process import EVALUATOR, Bug, _child, done
 
 pytestmark = pytest.mark.spark
 
@@ -34,6 +34,10 @@ def told(spark: Any, name: str) -> str | None:
 
 def refuse(spark: Any) -> None:
     raise DataError("not so")
+
+
+def assume(spark: Any) -> None:
+    raise AssertionError("not so at all")
 
 
 def forget(spark: Any) -> None:
@@ -61,6 +65,8 @@ def test_it_answers_and_knows_no_secret(monkeypatch: pytest.MonkeyPatch) -> None
     assert doing(told, "PATH") == os.environ["PATH"]
     with pytest.raises(DataError, match="not so"):
         doing(refuse)
+    with pytest.raises(Bug, match="a bug of dbsp, or of a library: AssertionError: not so at all"):
+        doing(assume)
     assert _child(EVALUATOR, MOST) is first
     first.process.kill()
     assert doing(sum_of, 2, 2) == 4

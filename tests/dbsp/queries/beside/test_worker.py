@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 import os
 import pickle
+import threading
 from typing import Any
 
 import pytest
 
 from dbsp.circuits.errors import DataError
 from dbsp.queries.beside import worker
-from dbsp.queries.beside.process import LONG
+from dbsp.queries.beside.process import LONG, Bug
 
 
 def double(spark: Any, number: int) -> int:
@@ -53,6 +54,46 @@ def test_it_ends_when_it_is_asked_nothing_for_a_while(monkeypatch: pytest.Monkey
     assert served(monkeypatch, (double, (4,)), quiet=0.01) == [(8, None, True)]
 
 
-def test_other_faults_end_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(TypeError):
-        served(monkeypatch, (double, ()))
+class NotPickled(Exception):
+    """Of what it holds there is no pickle."""
+
+    def __init__(self) -> None:
+        super().__init__("held", threading.Lock())
+
+
+def assume(spark: Any) -> None:
+    raise AssertionError("Project: types [a] under a schema of [b]")
+
+
+def hold(spark: Any) -> None:
+    raise NotPickled
+
+
+def held(spark: Any) -> Any:
+    return lambda: None
+
+
+def forget(spark: Any) -> None:
+    raise MemoryError
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ((assume, ()), "AssertionError: Project: types [a] under a schema of [b]"),
+        ((double, ()), "TypeError: double() missing 1 required positional argument: 'number'"),
+        ((hold, ()), "NotPickled: ('held', "),
+        ((held, ()), "Can't "),
+        ("x", "ValueError: not enough values to unpack"),
+    ],
+)
+def test_a_bug_is_told_and_ends_nothing(monkeypatch: pytest.MonkeyPatch, asked: Any, said: str) -> None:
+    ((value, error, goes_on),) = served(monkeypatch, asked)
+    assert value is None and goes_on
+    assert isinstance(error, Bug) and said in str(error) and str(error).startswith("a bug of dbsp")
+    assert "worker.py" in error.__notes__[0]
+
+
+def test_where_there_is_no_memory_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(MemoryError):
+        served(monkeypatch, (forget, ()))
