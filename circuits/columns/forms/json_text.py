@@ -159,7 +159,7 @@ def _one_by_one(array: pa.Array) -> list[str]:
 def _encode_nested(array: pa.Array) -> list[str]:
     type_ = array.type
     if pt.is_struct(type_):
-        fields = [array.field(i) for i in range(type_.num_fields)]
+        fields = array.flatten()  # NULL where the struct is: what else stands there needn't be a value
         if not fields:
             return ["{}"] * len(array)
         return objects(pa.RecordBatch.from_arrays(fields, names=[field.name for field in type_]))

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from dbsp.circuits.columns.forms.json_text import described, encode, objects, plain
 from dbsp.circuits.columns.forms.months import MONTHS
+from dbsp.circuits.columns.variants.parsed import parsed
 from dbsp.circuits.columns.variants.text import texts as variant_texts
 from dbsp.circuits.columns.variants.type import VARIANT
 from tests.effort import examples
@@ -127,3 +128,13 @@ def test_a_row_in_a_message() -> None:
     assert described(rows, 1) == 'a=NULL, b="y z", c=NULL'
     assert described(rows, 1, (1,)) == 'b="y z"'
     assert described(rows.slice(1), 0, ()) == ""
+
+
+def test_in_a_struct_that_is_null_stands_no_variant() -> None:
+    data_type = pa.struct([("v", VARIANT), ("n", pa.list_(pa.struct([("v", VARIANT)])))])
+    variant = dict(zip((field.name for field in VARIANT), parsed("[1]"), strict=True))
+    values = [{"v": variant, "n": [{"v": variant}, None]}, None, {"v": None, "n": None}]
+    told = ['{"v": [1], "n": [{"v": [1]}, null]}', "null", '{"v": null, "n": null}']
+    array = pa.array(values, data_type)
+    assert encode(array) == told
+    assert encode(array.slice(1)) == told[1:]
