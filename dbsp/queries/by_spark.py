@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.allowance import has_allowance
+from dbsp.circuits.columns.variants.type import holds_variant
 from dbsp.circuits.errors import DataError, Error
 from dbsp.circuits.expressions.nodes import Column
 from dbsp.circuits.traces.zset import ZSet
@@ -62,13 +63,16 @@ def evaluated(
     spark: SparkSession, text: str, spelled: Sequence[str], timezone: str, views: Mapping[str, pa.RecordBatch]
 ) -> pa.Table:
     """What this Spark says of a query over these rows; see `Evaluable`. Raises DataError."""
-    from dbsp.running.spark.frames import to_arrow, to_frame  # noqa: PLC0415  only who asks Spark pays for it
+    from dbsp.running.spark.frames import of_rows, to_arrow, to_frame  # noqa: PLC0415  only who asks Spark pays for it
     from dbsp.running.spark.messages import SparkFailure, first_line, unlogged  # noqa: PLC0415
     from dbsp.sql.catalyst import Catalyst  # noqa: PLC0415
 
     catalyst = Catalyst(spark, timezone)
     for name, rows in views.items():
-        catalyst.fill(name, to_frame(catalyst.session, rows))
+        frame = to_frame(catalyst.session, rows)
+        if any(map(holds_variant, rows.schema.types)):  # Python makes VARIANTs, and no query may call it
+            frame = of_rows(frame)
+        catalyst.fill(name, frame)
     try:
         with unlogged():
             found = catalyst.rows(text)

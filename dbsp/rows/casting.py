@@ -16,7 +16,7 @@ import pyarrow.types as pt
 from dbsp.circuits.columns.forms.months import CALENDAR, MONTHS, holds_months
 from dbsp.circuits.columns.forms.outside import from_outside, has_outside, outside_type, to_outside
 from dbsp.circuits.columns.forms.time_of_day import TIME
-from dbsp.circuits.columns.variants.type import VARIANT
+from dbsp.circuits.columns.variants.type import VARIANT, holds_variant
 
 _KINDS = (
     ("variant", lambda type_: type_ == VARIANT),
@@ -121,6 +121,8 @@ def _with_outside(array: pa.Array, target: pa.DataType, timezone: str) -> pa.Arr
     """
     if array.type == target and not holds_months(target):
         return array
+    if holds_variant(array.type) and not holds_months(array.type):  # which no type of outside's is
+        array = to_outside(array)
     months = pa.int32() if _integers_for_months(array.type, target) else CALENDAR
     outside = outside_type(target, months)
     if target == VARIANT and not pt.is_struct(array.type) and not pt.is_null(array.type):

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
 from dbsp.circuits.columns.forms.calendar_intervals import holds_calendar
@@ -35,11 +36,22 @@ def to_frame(spark: SparkSession, rows: pa.RecordBatch) -> DataFrame:
     types = rows.schema.types
     given = _schema(rows.schema.names, types, PLAIN)
     columns = [to_spark(column) for column in rows.columns]
-    frame = spark.createDataFrame(pa.table(columns, schema=given))
+    # of a time without a zone it would make one of the session's
+    read = from_arrow_schema(given, prefer_timestamp_ntz=True)
+    frame = spark.createDataFrame(pa.table(columns, schema=given), read)
     if any(map(holds_variant, types)):
         ddl = columns_ddl(Field(name, without_months(t)) for name, t in zip(given.names, types, strict=True))
         frame = frame.mapInArrow(_As(_schema(given.names, types, OUTSIDE)), ddl)
     return with_collations(with_intervals(frame, types), map(column_of, rows.schema))
+
+
+def of_rows(frame: DataFrame) -> DataFrame:
+    """The frame's rows, of which a plan doesn't say what makes them. They are made when they are read."""
+    made = frame._jdf.queryExecution().toRdd()
+    session = frame.sparkSession
+    return DataFrame(
+        session._jsparkSession.internalCreateDataFrame(made, frame._jdf.schema(), False), session
+    )
 
 
 def with_collations(frame: DataFrame, columns: Iterable[Field]) -> DataFrame:

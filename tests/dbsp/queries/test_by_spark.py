@@ -8,14 +8,23 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from dbsp.circuits.allowance import Allowance
+from dbsp.circuits.columns.forms.calendar_intervals import CALENDAR_INTERVAL
+from dbsp.circuits.columns.forms.json_text import encode, fields_of
 from dbsp.circuits.columns.forms.months import MONTHS
+from dbsp.circuits.columns.forms.time_of_day import TIME
+from dbsp.circuits.columns.variants.type import VARIANT
 from dbsp.circuits.errors import DataError, ProgramError
+from dbsp.circuits.traces.zset import ZSet
 from dbsp.queries.answer import answer, answer_or_hand_over, columns_of
 from dbsp.queries.plans import Plans
+from dbsp.rows.literals import array_of
+from dbsp.testing.choices import Seeded
+from dbsp.testing.domains import value
 from dbsp.views.view import Contents
 from tests.generators.columns.zsets import zset_of
 
@@ -73,6 +82,40 @@ def test_values_are_of_the_types_that_views_have(asked: Any) -> None:
     assert row["t"].isoformat() == "2024-06-30T22:00:00+00:00"
     assert (row["d"], row["n"], row["b"]) == (date(2024, 7, 1), Decimal("1.5"), True)
     assert (row["j"], row["i"], row["nothing"]) == ('{"a":[1]}', "1 months 2 days", None)
+
+
+ALL_TYPES = {
+    "id": pa.int64(),
+    "v": VARIANT,
+    "vs": pa.list_(VARIANT),
+    "r": pa.struct([("x", VARIANT), ("m", MONTHS)]),
+    "i": CALENDAR_INTERVAL,
+    "t": TIME,
+    "d": pa.duration("us"),
+    "by": pa.map_(pa.string(), pa.decimal128(10, 2)),
+    "b": pa.binary(),
+    "f": pa.float32(),
+    "l": pa.timestamp("us"),
+    "u": pa.timestamp("us", tz="UTC"),
+}
+
+
+@pytest.mark.parametrize("ask", [here, beside])
+@pytest.mark.parametrize("column", ALL_TYPES)
+def test_a_view_of_any_type_is_read(spark: Any, ask: Any, column: str) -> None:
+    """Whatever its rows are made by for Spark."""
+    schema = pa.schema([(column, ALL_TYPES[column])])
+    values = [None if column == "i" else value(Seeded(n), schema.field(0).type) for n in range(9)]
+    rows = pa.RecordBatch.from_arrays([array_of([*values, None], schema.field(0).type)], schema=schema)
+    held = Contents("w", schema, [ZSet(rows, np.ones(10, dtype=np.int64))])
+    plans = Plans(lambda: spark, "UTC")
+    found = ask(lambda: answer_or_hand_over(plans, f"SELECT {column}, uuid() AS n FROM w", {"w": held}))
+    told = (fields_of if column in ("v", "i") else encode)(found.batch().column(0))  # as texts
+    assert sorted(told) == sorted((fields_of if column in ("v", "i") else encode)(rows.column(0)))
+    (count,) = ask(
+        lambda: answer_or_hand_over(plans, "SELECT count(*) AS n FROM w WHERE rand() < 2", {"w": held})
+    ).rows()
+    assert count == {"n": 10}
 
 
 def test_a_sample_is_of_the_rows_that_are_there(asked: Any) -> None:

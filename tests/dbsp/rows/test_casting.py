@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsp.circuits.columns.forms.months import CALENDAR, MONTHS
+from dbsp.circuits.columns.variants.type import VARIANT
 from dbsp.rows.casting import Refused, cast_array, first_refused, kind, limits
 
 NUMBERS = {
@@ -132,3 +133,13 @@ def test_rows_of_a_query_have_months_already() -> None:
     for own in (False, True):
         with pytest.raises(Refused, match="is no interval of months; cast it"):
             cast_array(pa.array([14], pa.duration("us")), MONTHS, own=own)
+
+
+def test_a_variant_beside_months_from_spark() -> None:
+    """A frame's rows come with VARIANT as it is here, and months as integers."""
+    both = pa.struct([("v", VARIANT), ("m", MONTHS)])
+    variant = {"variant value": b"\x00", "variant metadata": b"\x01\x00\x00"}
+    given = pa.array([{"v": variant, "m": 14}, None], pa.struct([("v", VARIANT), ("m", pa.int32())]))
+    cast = cast_array(given, both)
+    assert cast.type == both and cast.null_count == 1
+    assert cast.field(0)[0].as_py() == variant and cast.field(1).cast(pa.int64())[0].as_py() == 14

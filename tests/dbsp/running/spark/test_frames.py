@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
@@ -10,7 +11,7 @@ import pytest
 from dbsp.circuits.columns.forms.months import MONTHS
 from dbsp.circuits.columns.variants.parsed import parsed
 from dbsp.circuits.columns.variants.type import VARIANT
-from dbsp.running.spark.frames import to_arrow, to_frame
+from dbsp.running.spark.frames import of_rows, to_arrow, to_frame
 
 pytestmark = pytest.mark.spark
 
@@ -46,6 +47,25 @@ def test_there_and_back(spark: Any) -> None:
     assert back.column("v").type == VARIANT
     assert back.select(["v", "l", "i"]).to_pylist() == pa.table(rows).select(["v", "l", "i"]).to_pylist()
     assert back.column("s").to_pylist() == [{"v": one, "m": 14} for one in variants]
+
+
+def test_a_time_without_a_zone_stays_one(spark: Any) -> None:
+    local, moment = pa.timestamp("us"), datetime(2024, 3, 31, 2, 30)
+    rows = pa.record_batch(
+        {"l": pa.array([moment, None], local), "s": pa.array([[moment], []], pa.list_(local))}
+    )
+    frame = to_frame(spark, rows)
+    assert frame.dtypes == [("l", "timestamp_ntz"), ("s", "array<timestamp_ntz>")]
+    assert to_arrow(frame).to_pylist() == rows.to_pylist()
+
+
+def test_a_plan_of_rows_says_nothing_of_what_makes_them(spark: Any) -> None:
+    rows = pa.record_batch({"v": pa.array([inside("[1]"), None], VARIANT)})
+    frame = to_frame(spark, rows)
+    alone = of_rows(frame)
+    assert "MapInArrow" in frame._jdf.queryExecution().analyzed().toString()
+    assert "MapInArrow" not in alone._jdf.queryExecution().analyzed().toString()
+    assert alone.schema == frame.schema and to_arrow(alone) == to_arrow(frame)
 
 
 def test_columns_of_one_name(spark: Any) -> None:
