@@ -14,6 +14,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from dbsp.circuits.errors import DataError
 from dbsp.pipeline.beside.changing import Changing
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.serving.access import LOCAL, Access
@@ -25,11 +26,14 @@ from dbsp.serving.following.sources import Sources
 from dbsp.serving.numbers import Numbers
 from dbsp.serving.operations import described
 from dbsp.serving.page.files import page_response, wants_page
-from dbsp.serving.reads import Handler, Reads
+from dbsp.serving.reads import WORDS, Handler, Reads
 from dbsp.serving.status import Status
 from dbsp.serving.subscriptions import Subscriptions
 from dbsp.serving.writes import Writes
 from dbsp.views.changes import Changes
+
+# words of a request's query
+_ONCE = (*WORDS, "since", "until", "view")
 
 
 @dataclass
@@ -120,6 +124,7 @@ class Serving:
     def _guarded(self, handler: Handler) -> Callable[[Request], object]:
         async def guarded(request: Request) -> Response:
             try:
+                _check_once(request)
                 return await handler(request)
             except ClientDisconnect:
                 return Response(status_code=499)  # which nobody reads
@@ -157,4 +162,13 @@ class Serving:
         assert isinstance(error, HTTPException)
         there = ", ".join(f"{'|'.join(methods)} {path}" for path, methods in self._said.items())
         said = f"{request.method} {request.url.path}: {error.detail}; there are: {there}"
-        return answer_to(Refused(error.status_code, said), self.pipeline.store.root)
+        answer = answer_to(Refused(error.status_code, said), self.pipeline.store.root)
+        answer.headers.update(error.headers or {})  # of a method that isn't there: Allow
+        return answer
+
+
+def _check_once(request: Request) -> None:
+    """Raises DataError for a word that is there twice: of columns, who reads them says what to do."""
+    for word in _ONCE:
+        if len(request.query_params.getlist(word)) > 1:
+            raise DataError(f"{word}= is there twice; give it once")

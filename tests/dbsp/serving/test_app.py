@@ -72,3 +72,22 @@ def test_the_pipeline_that_ended_is_not_ready() -> None:
         serving.end()
         assert client.get("/readyz").status_code == 503
         assert client.get("/healthz").status_code == 200
+
+
+def test_a_method_that_is_not_there_says_which_are() -> None:
+    with served() as (client, _):
+        answer = client.delete("/views/latest")
+        assert answer.status_code == 405 and "GET" in answer.headers["allow"]
+        assert "allow" not in client.get("/nothing").headers
+
+
+def test_a_word_that_is_there_twice_is_refused() -> None:
+    with served() as (client, _):
+        for path in (
+            "/views/latest?limit=1&limit=2",
+            "/query?sql=SELECT+1&sql=SELECT+2",
+            "/views/latest?as_of=0&as_of=0",
+        ):
+            answer = client.get(path)
+            assert answer.status_code == 400 and "= is there twice; give it once" in answer.json()["error"]
+        assert client.get("/views/latest?limit=1&offset=1").status_code == 200
