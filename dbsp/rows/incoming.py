@@ -164,6 +164,8 @@ class _Reader:
         array = (
             values.chunk(0) if values.num_chunks == 1 else pa.concat_arrays(values.chunks or [_none(values)])
         )
+        if not len(array):  # of no values there is a type only by chance: pandas' is float64
+            return pa.nulls(0, self.types[name])
         try:
             return cast_array(array, self.types[name], self.timezone, self.own)
         except Refused as refused:

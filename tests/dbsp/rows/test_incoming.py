@@ -333,3 +333,12 @@ def test_what_is_inserted_may_leave_out_a_column_with_a_default(rows):
         whole_rows(ARRIVING, rows, retracted=True)
     with pytest.raises(DataError, match="'id'"):
         whole_rows(ARRIVING, [{"arrived": None}])
+
+
+def test_an_empty_frame_is_no_rows_whatever_its_types_are():
+    texts = table("b", (Field("k", pa.string(), False), Field("x", pa.list_(pa.date32()))))
+    for empty in (pd.DataFrame({"k": [], "x": []}), pd.DataFrame({"k": [], "x": []}, dtype="int64")):
+        rows = whole_rows(texts, empty)
+        assert rows.num_rows == 0 and rows.schema.types == [pa.string(), pa.list_(pa.date32())]
+    with pytest.raises(DataError, match="column 'x' is missing"):
+        whole_rows(texts, pd.DataFrame({"k": []}))
