@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, overload
 
 from dbsp.circuits.errors import Error
-from dbsp.pipeline.beside.subscriptions import Callback, Subscriptions, following
+from dbsp.pipeline.beside.subscriptions import Callback, Subscription, Subscriptions, following
 from dbsp.sql.plans.program import Program
 from dbsp.views.changes import ViewChanges
 from dbsp.views.outputs import output_view
@@ -67,27 +67,29 @@ class Delivering(ABC):
         return {} if self._sinks is None else self._sinks.undelivered
 
     @overload
-    def subscribe(self, view: str, callback: Callback, since: int | None = None) -> None: ...
+    def subscribe(self, view: str, callback: Callback, since: int | None = None) -> Subscription: ...
     @overload
     def subscribe(self, view: str, *, since: int | None = None) -> AsyncIterator[ViewChanges]: ...
     def subscribe(
         self, view: str, callback: Callback | None = None, since: int | None = None
-    ) -> AsyncIterator[ViewChanges] | None:
+    ) -> AsyncIterator[ViewChanges] | Subscription:
         """Call `callback(step, changes)` with the view's changes of every step to come, in this thread.
 
         since: the last step that it has had already, 0 for none: the kept steps after it are caught up with
         now. A callback may rely on this: it is called with every step, in order, after the step was
         committed, and at least once: if it raises, or is interrupted, it is called with the same step again
         after the next one is made; after a restart, from where `since` says. Others are called all the same.
-        What it raises is a CallbackError of the step that was just made; here too, and then it isn't
-        subscribed. Raises StateError where the steps after `since` aren't kept any more (see `keep_steps`).
+        What it raises is a CallbackError, whose message names the step that was just made, and whose `step` is
+        the one that it was called with; here too, and then it isn't subscribed. `stop()` of what is returned
+        ends it. Raises StateError where the steps after `since` aren't kept any more (see `keep_steps`).
 
         Examples:
-            >>> p.subscribe("turnover", lambda step, changes: print(step, changes.rows()), since=0)
+            >>> ours = p.subscribe("turnover", lambda step, changes: print(step, changes.rows()), since=0)
             1 [({'buyer': 'Ada', 'total': 5}, 1), ({'buyer': 'Bob', 'total': 7}, 1)]
             >>> p.delete("sale", [(1, "Ada", 5)])
             >>> made = p.step()
             2 [({'buyer': 'Ada', 'total': 5}, -1)]
+            >>> ours.stop()
 
         Without a callback: an asynchronous iterator of the changes of each step that has some, by any thread;
         it ends when the pipeline is closed.
@@ -100,8 +102,7 @@ class Delivering(ABC):
         if callback is not None and not callable(callback):
             raise Error(f"subscribe: {callback!r} can't be called; give a function of (step, changes)")
         if callback is not None:
-            self._subscriptions.add(name, callback, since)
-            return None
+            return self._subscriptions.add(name, callback, since)
         position = self._subscriptions.position(name, since)
         return following(self._subscriptions, name, position, lambda: self._closed)
 

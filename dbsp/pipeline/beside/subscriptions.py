@@ -19,14 +19,19 @@ Callback = Callable[[int, ViewChanges], None]
 log = logging.getLogger("dbsp")
 
 
-@dataclass
-class _Subscription:
-    """position: the last step that the callback has had. busy: it is being called."""
+@dataclass(eq=False)
+class Subscription:
+    """A callback of a view. position: the last step that it has had."""
 
     view: str
     callback: Callback
     position: int
-    busy: bool = False
+    _all: Subscriptions
+    _busy: bool = False
+
+    def stop(self) -> None:
+        """It is called no more; a callback may stop its own. A second time does nothing."""
+        self._all.remove(self)
 
 
 class Subscriptions:
@@ -37,15 +42,22 @@ class Subscriptions:
     def __init__(self, last: Callable[[], int], changes: Callable[[str, int], ViewChanges]) -> None:
         self.last, self.changes = last, changes
         self.watchers: set[Callable[[], None]] = set()
-        self._all: list[_Subscription] = []
+        self._all: list[Subscription] = []
         self._turn = threading.RLock()
 
-    def add(self, view: str, callback: Callback, since: int | None) -> None:
+    def add(self, view: str, callback: Callback, since: int | None) -> Subscription:
         """Raises StateError where a step after `since` isn't kept, and CallbackError; then it isn't added."""
-        added = _Subscription(view, callback, self.position(view, since))
+        added = Subscription(view, callback, self.position(view, since), self)
         with self._turn:
             self._call(added, None)
             self._all.append(added)
+        return added
+
+    def remove(self, subscription: Subscription) -> None:
+        """Once it has returned, the callback isn't called any more, unless this is asked by it."""
+        with self._turn:
+            if subscription in self._all:
+                self._all.remove(subscription)
 
     def position(self, view: str, since: int | None) -> int:
         """The last step that somebody has had. Raises StateError where one after it isn't kept."""
@@ -68,6 +80,8 @@ class Subscriptions:
         failed: list[CallbackError] = []
         with self._turn:
             for subscription in [*self._all]:
+                if subscription not in self._all:  # one that was called before has stopped it
+                    continue
                 try:
                     self._call(subscription, made)
                 except CallbackError as error:
@@ -78,32 +92,33 @@ class Subscriptions:
         if failed:
             raise failed[0]
 
-    def _call(self, subscription: _Subscription, made: Changes | None) -> None:
-        if subscription.busy:
+    def _call(self, subscription: Subscription, made: Changes | None) -> None:
+        if subscription._busy:
             return  # the callback itself made a step, and is called with it when it returns
         view = subscription.view
-        subscription.busy = True
+        subscription._busy = True
         try:
-            while subscription.position < self.last():
+            while subscription.position < self.last() and (made is None or subscription in self._all):
                 step = subscription.position + 1
                 changes = made[view] if made is not None and made.step == step else self._kept(subscription)
                 try:
                     subscription.callback(step, changes)
                 except Exception as error:  # it may be anything, and the step is true all the same
                     what = f"{type(error).__name__}: {error}".rstrip(": ")
-                    message = f"step {step} is committed; a callback of view '{view}' raised {what}"
+                    last = self.last()
+                    of = "" if step == last else f"; it was called with step {step}, which it hasn't had yet"
+                    message = f"step {last} is committed; a callback of view '{view}' raised {what}{of}"
                     raise CallbackError(message, step, view) from error
                 subscription.position = step
         finally:
-            subscription.busy = False
+            subscription._busy = False
 
-    def _kept(self, subscription: _Subscription) -> ViewChanges:
+    def _kept(self, subscription: Subscription) -> ViewChanges:
         view, step = subscription.view, subscription.position + 1
         try:
             return self.changes(view, step)
         except StateError as error:
-            if subscription in self._all:
-                self._all.remove(subscription)
+            self.remove(subscription)
             message = f"{error}; a callback of view '{view}' hasn't had it and isn't called any more"
             raise CallbackError(message, step, view) from error
 

@@ -181,3 +181,41 @@ def test_an_asynchronous_reader_of_what_is_not_kept_is_told(tmp_path: Path) -> N
             p.subscribe("all_votes", since=1)
         with pytest.raises(UnknownView, match="unknown view 'votez'"):
             p.subscribe("votez")
+
+
+def test_a_stopped_callback_is_called_no_more() -> None:
+    with pipeline() as p:
+        seen: list[tuple[str, int]] = []
+        first = p.subscribe("counts", lambda step, _: seen.append(("first", step)))
+
+        def ends_all(number: int, changes: ViewChanges) -> None:
+            seen.append(("second", number))
+            if number == 2:
+                second.stop()
+                third.stop()
+
+        second = p.subscribe("counts", ends_all)
+        third = p.subscribe("counts", lambda step, _: seen.append(("third", step)))
+        step(p)
+        first.stop()
+        first.stop()
+        step(p)
+        step(p)
+    assert seen == [("first", 1), ("second", 1), ("third", 1), ("second", 2)]
+
+
+def test_a_callback_that_always_raises_can_be_stopped_and_its_error_names_the_step_that_was_made() -> None:
+    def fail(number: int, changes: ViewChanges) -> None:
+        raise ValueError("no")
+
+    with pipeline() as p:
+        failing = p.subscribe("counts", fail)
+        with pytest.raises(CallbackError, match=r"^step 1 is committed; .* raised ValueError: no$"):
+            step(p)
+        with pytest.raises(
+            CallbackError, match="^step 2 is committed; .*; it was called with step 1"
+        ) as caught:
+            step(p)
+        assert caught.value.step == 1 and caught.value.changes is not None and caught.value.changes.step == 2
+        failing.stop()
+        assert step(p).step == 3
