@@ -14,7 +14,6 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from dbsp.circuits.columns.arrow import concat
-from dbsp.circuits.columns.forms.json_text import objects
 from dbsp.circuits.columns.forms.outside import to_spark
 from dbsp.circuits.columns.variants.type import holds_variant
 from dbsp.circuits.errors import ProgramError
@@ -25,6 +24,7 @@ from dbsp.history.asked import AsOf, step_of
 from dbsp.history.travel import Travel, travels
 from dbsp.queries.answer import answer
 from dbsp.queries.plans import Plans, named_in
+from dbsp.rows.shown import objects_of, shown
 from dbsp.sql.compiler.queries.query import query_source
 from dbsp.sql.plans.program import Program
 from dbsp.sql.plans.properties.keys import keys_of
@@ -140,7 +140,7 @@ def _quiet(spark: SparkSession) -> SparkSession:
 
 
 def _lines(result: pa.RecordBatch, output: str) -> Iterator[str]:
-    yield from objects(result) if output == "json" else text_table(result)
+    yield from objects_of(result) if output == "json" else text_table(shown(result))
 
 
 def _shown(result: Contents, timezone: str) -> pa.RecordBatch:

@@ -14,10 +14,11 @@ import pyarrow as pa
 import pyarrow.csv as pc_csv
 import pyarrow.parquet as pq
 
-from dbsp.circuits.columns.forms.json_text import fields_of, objects
+from dbsp.circuits.columns.forms.json_text import fields_of
 from dbsp.circuits.columns.forms.outside import batch_to_outside, to_spark
 from dbsp.circuits.errors import DataError
 from dbsp.rows.json_values import json_value
+from dbsp.rows.shown import objects_of, shown
 
 JSON, LINES, CSV = "application/json", "application/x-ndjson", "text/csv"
 ARROW, PARQUET = "application/vnd.apache.arrow.stream", "application/vnd.apache.parquet"
@@ -31,6 +32,8 @@ SHORT = {
     "events": EVENTS,
     "text": TEXT,
 }
+# what has columns by their places
+_OTHERWISE = "; or ask for format=csv, arrow or parquet"
 
 
 class NotAcceptable(DataError):
@@ -73,16 +76,16 @@ def spelled(rows: pa.RecordBatch, form: str, head: Mapping[str, object]) -> byte
     """The rows in a form. head: what an answer in JSON says beside its rows."""
     if form == JSON:
         fields = json.dumps(dict(head), ensure_ascii=False)[1:-1]
-        return f'{{{fields}, "rows": [{", ".join(objects(rows))}]}}'.encode()
+        return f'{{{fields}, "rows": [{", ".join(objects_of(rows, _OTHERWISE))}]}}'.encode()
     if form == LINES:
-        return "".join(f"{row}\n" for row in objects(rows)).encode()
+        return "".join(f"{row}\n" for row in objects_of(rows, _OTHERWISE)).encode()
     if form == CSV:
         return _csv(rows)
     sink = io.BytesIO()
     if form == ARROW:
-        shown = batch_to_outside(rows)
-        with pa.ipc.new_stream(sink, shown.schema) as writer:
-            writer.write_batch(shown)
+        outside = batch_to_outside(rows)
+        with pa.ipc.new_stream(sink, outside.schema) as writer:
+            writer.write_batch(outside)
     else:  # Parquet has no interval of months, nor of days
         plain = pa.table([to_spark(column) for column in rows.columns], names=rows.schema.names)
         pq.write_table(plain, sink)
@@ -90,7 +93,7 @@ def spelled(rows: pa.RecordBatch, form: str, head: Mapping[str, object]) -> byte
 
 
 def _csv(rows: pa.RecordBatch) -> bytes:
-    columns = [pa.array(fields_of(one), mask=one.is_null().to_numpy(False)) for one in rows.columns]
+    columns = [pa.array(fields_of(one), mask=one.is_null().to_numpy(False)) for one in shown(rows).columns]
     sink = io.BytesIO()
     pc_csv.write_csv(pa.table(columns, names=rows.schema.names), sink)
     return sink.getvalue()

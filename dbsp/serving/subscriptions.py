@@ -29,6 +29,7 @@ from dbsp.circuits.columns.forms.outside import batch_to_outside
 from dbsp.circuits.errors import DataError, NotKept, StateError
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.pipeline.pipeline import Pipeline
+from dbsp.rows.shown import shown
 from dbsp.serving.answers import Refused, whole
 from dbsp.serving.following.feed import ROWS, Feed, Spell
 from dbsp.serving.formats import ARROW, EVENTS, form_of
@@ -184,7 +185,7 @@ def _texts(rows: pa.RecordBatch) -> list[str]:
     """The objects of so many rows each, the last of which are perhaps none."""
     found = []
     for at in range(0, max(1, rows.num_rows), ROWS):
-        listed = object_texts(rows.slice(at, ROWS))
+        listed = object_texts(shown(rows.slice(at, ROWS)))
         whole = pa.ListArray.from_arrays(pa.array([0, len(listed)], pa.int32()), listed)
         found.append(pc.binary_join(whole, ", ")[0].as_py())
     return found

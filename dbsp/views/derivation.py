@@ -15,6 +15,7 @@ import pyarrow as pa
 from dbsp.circuits.columns.forms.json_text import objects
 from dbsp.circuits.columns.forms.outside import batch_to_outside
 from dbsp.circuits.traces.zset import ZSet
+from dbsp.rows.shown import shown
 from dbsp.rows.sorting import sort_rows
 
 # rows of a relation that are shown, in text and as plain values; all are there
@@ -56,12 +57,12 @@ class Derivation:
         """As plain values, of at most so many rows each, after those that are left out."""
         said: dict[str, Any] = {"relation": self.relation} if self.relation else {"operator": self.operator}
         said["count"] = int(self.rows.weights.sum())
-        said["rows"] = [json.loads(line) for line in objects(self.batch().slice(offset, limit))]
+        said["rows"] = _read(self.batch().slice(offset, limit))
         if self.note:
             said["note"] = self.note
         if self.near is not None and len(self.near):
             near = repeated(sort_rows(self.near)).slice(0, limit)
-            said["near"] = [json.loads(line) for line in objects(near)]
+            said["near"] = _read(near)
         if self.is_lost:
             said["lost"] = True
         if self.inputs:
@@ -86,10 +87,15 @@ class Derivation:
             yield from one.lines(depth + 1, limit, offset)
 
 
+def _read(rows: pa.RecordBatch) -> list[Any]:
+    """As plain values."""
+    return [json.loads(line) for line in objects(shown(rows))]
+
+
 def _rows(batch: pa.RecordBatch, stem: str, limit: int, offset: int) -> Iterator[str]:
     if offset > 0 and batch.num_rows:
         yield f"{stem}| ... after {min(offset, batch.num_rows):,}"
-    for line in objects(batch.slice(offset, limit)):
+    for line in objects(shown(batch.slice(offset, limit))):
         yield f"{stem}| {line}"
     if batch.num_rows > offset + limit:
         yield f"{stem}| ... and {batch.num_rows - offset - limit:,} more"
@@ -187,7 +193,10 @@ class Why:
             "step": self.step,
             "changed_by": self.made,
             "changes": {
-                name: [json.loads(line) for line in objects(sort_rows(rows).to_batch().slice(offset, limit))]
+                name: [
+                    json.loads(line)
+                    for line in objects(shown(sort_rows(rows).to_batch().slice(offset, limit)))
+                ]
                 for name, rows in self.came.items()
             },
             **self.derivation.to_json(limit, offset),
@@ -216,7 +225,7 @@ class Why:
 
 def _changes(rows: ZSet, limit: int, offset: int) -> Iterator[str]:
     in_order = sort_rows(rows)
-    lines = objects(in_order.rows.slice(offset, limit))
+    lines = objects(shown(in_order.rows.slice(offset, limit)))
     for line, weight in zip(lines, in_order.weights.tolist()[offset:], strict=False):
         yield f"| {weight:+d} {line}"
     if len(rows) > offset + limit:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from dbsp.circuits.columns.forms.json_text import encode, plain
+from dbsp.rows.shown import shown
 
 SHOWN = 20
 _LONGEST = 200
@@ -31,7 +32,7 @@ def html_table(title: str, rows: pa.RecordBatch, size: int, marked: Collection[i
 
 
 def _rows(rows: pa.RecordBatch, marked: Collection[int]) -> Iterator[str]:
-    columns = [[_shown(plain(value)) for value in encode(column)] for column in rows.columns]
+    columns = [[_shown(plain(value)) for value in encode(column)] for column in shown(rows).columns]
     sides = ["right" if _is_number(column.type) else "left" for column in rows.columns]
     for place, row in enumerate(zip(*columns, strict=True)):
         cells = (f'<td style="text-align: {side}">{cell}</td>' for cell, side in zip(row, sides, strict=True))

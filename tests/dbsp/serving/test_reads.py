@@ -104,6 +104,32 @@ def test_rows_are_found_by_a_number_with_a_fraction() -> None:
             assert refused.status_code == 400 and said in refused.text
 
 
+def test_a_float_has_the_digits_that_it_was_given() -> None:
+    with served(program=NUMBERS) as (client, _):
+        client.posted("t", [{"k": 1, "d": 0.1, "f": 0.1}])
+        assert client.rows("/views/v") == [{"k": 1, "d": 0.1, "f": 0.1}]
+        for form, told in (("ndjson", '{"k": 1, "d": 0.1, "f": 0.1}'), ("csv", '"1","0.1","0.1"')):
+            answer = client.get(f"/views/v?format={form}")
+            assert answer.text.splitlines()[-1] == told
+            kind = answer.headers["content-type"]
+            again = client.put("/tables/t", content=answer.content, headers={"Content-Type": kind})
+            assert again.status_code == 200 and again.json()["changed"] == {}
+        with client.stream("GET", "/views/v/changes?since=0&until=last") as changes:
+            assert '"f": 0.1, ' in "".join(changes.iter_text())
+        assert '"f": 0.1}' in client.get("/views/v/why?k=1").text
+
+
+def test_columns_of_one_name_are_no_json() -> None:
+    select = {"sql": "SELECT 1 AS a, 2 AS a"}
+    with served() as (client, _):
+        for form in ("json", "ndjson"):
+            answer = client.get("/query", params=select | {"format": form})
+            assert answer.status_code == 400 and "several are named 'a'" in answer.json()["error"]
+        assert client.get("/query", params=select | {"format": "csv"}).text == '"a","a"\n"1","2"\n'
+        arrow = client.get("/query", params=select | {"format": "arrow"}).content
+        assert pa.ipc.open_stream(arrow).read_all().column_names == ["a", "a"]
+
+
 @pytest.mark.parametrize(
     "statement",
     [
