@@ -79,7 +79,7 @@ class Delivering(ABC):
         now. A callback may rely on this: it is called with every step, in order, after the step was
         committed, and at least once: if it raises, or is interrupted, it is called with the same step again
         after the next one is made; after a restart, from where `since` says. Others are called all the same.
-        What it raises is a CallbackError, whose message names the step that was just made, and whose `step` is
+        What it raises is a CallbackError: its message names the step that was just made, and its `step` is
         the one that it was called with; here too, and then it isn't subscribed. `stop()` of what is returned
         ends it. Raises StateError where the steps after `since` aren't kept any more (see `keep_steps`).
 

@@ -74,7 +74,7 @@ def with_casts(
 
 
 def _with_bytes(words: Sequence[Word], relations: Mapping[str, Schema]) -> Sequence[Word]:
-    """Texts beside a column of BINARY are bytea without a cast, too; it matters where there is a backslash."""
+    """Texts beside a column of BINARY are bytea without a cast, too; it matters of those with a backslash."""
     if not any(word.kind in _TEXTS and "\\" in word.text for word in words):
         return words
     beside = columns_beside(words, relations, _TEXTS)

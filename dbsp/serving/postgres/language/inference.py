@@ -34,7 +34,7 @@ def inferred(words: Sequence[Word], oids: Sequence[int], views: Mapping[str, Sch
 def columns_beside(
     words: Sequence[Word], views: Mapping[str, Schema], kinds: frozenset[str]
 ) -> dict[int, int]:
-    """Of words of these kinds, by place: the type of the column that each is compared with or written into."""
+    """Of words of these kinds, by place: the type of the column that it is compared with or written to."""
     names = {word.name for word in words}
     columns: dict[str, set[pa.DataType]] = {}
     for view, schema in views.items():

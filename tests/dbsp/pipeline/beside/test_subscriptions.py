@@ -213,7 +213,7 @@ def test_a_callback_that_always_raises_can_be_stopped_and_its_error_names_the_st
         with pytest.raises(CallbackError, match=r"^step 1 is committed; .* raised ValueError: no$"):
             step(p)
         with pytest.raises(
-            CallbackError, match="^step 2 is committed; .*; it was called with step 1"
+            CallbackError, match=r"^step 2 is committed; .*; it was called with step 1"
         ) as caught:
             step(p)
         assert caught.value.step == 1 and caught.value.changes is not None and caught.value.changes.step == 2

@@ -19,16 +19,16 @@ from dbsp.circuits.errors import DataError
 # digits of Spark's DECIMAL
 DIGITS = 38
 _ESCAPED = re.compile(r"\\(?:(\\)|([0-3][0-7]{2})|)")
-_HEX = re.compile(r"(?:\s*[0-9a-fA-F]{2})*\s*")
 _OFFSET = re.compile(r"(?<=\d)\s*(?:z|utc|[+-]\d\d?(?::?\d\d){0,2})\s*$", re.IGNORECASE)
 
 
 def bytes_said(text: str) -> bytes:
     """What a text of bytea means. Raises DataError."""
     if text.startswith("\\x"):
-        if not _HEX.fullmatch(text, 2):
-            raise DataError(f"'{text[:40]}' is no bytea: after \\x come two hex digits a byte")
-        return bytes.fromhex(text[2:])
+        try:
+            return bytes.fromhex(text[2:])  # which skips spaces, as PostgreSQL does
+        except ValueError:
+            raise DataError(f"'{text[:40]}' is no bytea: after \\x come two hex digits a byte") from None
     found, at = bytearray(), 0
     for escape in _ESCAPED.finditer(text):
         if escape[1] is None and escape[2] is None:
