@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
 import pyarrow as pa
 
 from dbsp.circuits.errors import DataError
@@ -14,6 +15,7 @@ from dbsp.circuits.expressions.nodes import Column
 from dbsp.circuits.segments.chunk import Chunk
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.sql.plans.calls import SortOrder
+from dbsp.views.indexes.hash_index import hashed_among, hashes_of
 from dbsp.views.indexes.index import FEW, Bound
 from dbsp.views.search import Asker, Indexes, positions
 
@@ -74,6 +76,29 @@ class Searched(ABC):
         bound = self._asker.bound(asked)
         parts = self._searched(tuple(asked), bound, bound)
         return self._of(parts, self._order)
+
+    def among(self, columns: Sequence[int], wanted: pa.RecordBatch, most: int) -> list[ZSet] | None:
+        """Parts with all rows that have in these columns the values of some row of `wanted`, and few others.
+
+        NULL is equal to NULL. wanted: as many columns, of the same types, or integers of another width. None:
+        such rows are more than `most`, or hashes don't tell them, as of a DOUBLE. Cost: O(log n) a wanted row
+        in the hashes of each chunk, which the second time sorts; of a small chunk, of hashing its columns.
+        """
+        if not columns or hashed_among(self.schema, columns) != [*columns]:
+            return None
+        hashes = np.unique(hashes_of(_each_once(wanted), range(len(columns))))
+        found, count = [], 0
+        for i, part in enumerate(self._parts):
+            there = None
+            if self._indexes is not None:
+                there = self._indexes.hashes.candidates(self._chunks[i], part, columns, hashes)
+            if there is None:
+                (there,) = np.isin(hashes_of(part, columns), hashes).nonzero()
+            count += len(there)
+            if count > most:
+                return None
+            found.append((part, there))
+        return [part.take(there) for part, there in found]
 
     def has_index(self, values: Mapping[str, Any]) -> bool:
         """Whether `where` by these columns finds rows without a look at each row of a large chunk.
@@ -148,12 +173,17 @@ class Searched(ABC):
     def _searched(self, columns: tuple[int, ...], low: Bound | None, high: Bound | None) -> list[ZSet]:
         if self._indexes is None or low is None or low is not high:
             return [part.take(positions(part, columns, low, high)) for part in self._parts]
+        wanted = hashes_of(_each_once(low), columns)
         found = []
         for chunk, part in zip(self._chunks, self._parts, strict=True):
-            among = self._indexes.hashes.candidates(chunk, part, columns, low)
+            among = self._indexes.hashes.candidates(chunk, part, columns, wanted)
             rows = part if among is None else part.take(among)
             found.append(rows.take(positions(rows, columns, low, low)))
         return found
+
+
+def _each_once(rows: pa.RecordBatch) -> ZSet:
+    return ZSet(rows, np.ones(rows.num_rows, np.int64))
 
 
 def less_than_never(view: str, row: dict[str, Any], weight: int) -> DataError:

@@ -1,6 +1,6 @@
 """Where values are in a large view: hashes of columns, sorted once for each of its chunks.
 
-    positions(v) = {i : hash(rowᵢ) = hash(v), rowᵢ = v}
+    positions(v) = {i : hash(rowᵢ) = hash(v), rowᵢ = v}        positions(V) = ∪ {positions(v) : v ∈ V}
 
 A chunk never changes, so that a step costs an index only what it and its merges have written. For a view of
 few rows see `index.py`.
@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from dbsp.circuits.columns.hashing import hash_rows
+from dbsp.circuits.columns.ranges import expand_ranges
 from dbsp.circuits.segments.chunk import Chunk
 from dbsp.circuits.traces.zset import ZSet
 
@@ -36,21 +37,21 @@ class HashIndexes:
         self._lock = threading.Lock()
 
     def candidates(
-        self, chunk: Chunk, rows: ZSet, columns: Sequence[int], wanted: pa.RecordBatch
+        self, chunk: Chunk, rows: ZSet, columns: Sequence[int], wanted: np.ndarray
     ) -> np.ndarray | None:
-        """int64[k]: among which all rows are that have the values of `wanted`; None: all of them may be.
+        """int64[k]: among which all rows are whose hash is a wanted one; None: all of them may be.
 
-        Cost: O(log n); the second time that a chunk is asked by these columns O(n log n).
+        wanted: uint64[m], of `hashes_of`, each once. Cost: O(m log n); the second time that a chunk is asked
+        by these columns O(n log n).
         """
-        if not LARGE <= len(rows) <= _KEPT or not all(_is_hashed(rows.schema.field(i).type) for i in columns):
+        if not LARGE <= len(rows) <= _KEPT or hashed_among(rows.schema, columns) != [*columns]:
             return None
         found = self._sorted(chunk, rows, tuple(columns))
         if found is None:
             return None
         hashes, order = found
-        (one,) = hash_rows([wanted.column(i) for i in columns], 1)
-        first, last = np.searchsorted(hashes, one, "left"), np.searchsorted(hashes, one, "right")
-        return np.sort(order[first:last]).astype(np.int64)
+        first, last = np.searchsorted(hashes, wanted, "left"), np.searchsorted(hashes, wanted, "right")
+        return np.sort(order[expand_ranges(first, last)[1]]).astype(np.int64)
 
     def has(self, chunk: Chunk, rows: int, columns: Sequence[int]) -> bool:
         """Whether a chunk of so many rows has nothing to be sorted first, nor many rows to be searched."""
@@ -69,7 +70,7 @@ class HashIndexes:
                     self._asked.popitem(last=False)
                 return None
         # others look up meanwhile
-        hashes = hash_rows([rows.column(i) for i in columns], len(rows))
+        hashes = hashes_of(rows, columns)
         order = np.argsort(hashes).astype(np.int32)
         found = hashes[order], order
         with self._lock:
@@ -81,6 +82,12 @@ class HashIndexes:
         return found
 
 
-def _is_hashed(type_: pa.DataType) -> bool:
-    """Whether equal values have one hash: 0.0 and -0.0 have two."""
-    return not (pt.is_floating(type_) or pt.is_nested(type_))
+def hashes_of(rows: ZSet, columns: Sequence[int]) -> np.ndarray:
+    """uint64[n]: of the values in the columns. Equal integers of different widths have one, too."""
+    return hash_rows([rows.column(i) for i in columns], len(rows))
+
+
+def hashed_among(schema: pa.Schema, columns: Sequence[int]) -> list[int]:
+    """Of these columns those whose equal values have one hash: 0.0 and -0.0 have two."""
+    types = {i: schema.field(i).type for i in columns}
+    return [i for i, one in types.items() if not (pt.is_floating(one) or pt.is_nested(one))]

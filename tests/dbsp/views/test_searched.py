@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 from dbsp.circuits.errors import DataError
 from dbsp.views import searched
+from dbsp.views.indexes import hash_index
+from dbsp.views.view import Contents
 from tests.dbsp.views.held import contents
 
 SCHEMA = pa.schema([("a", pa.int64()), ("b", pa.string()), ("c", pa.decimal128(5, 2))])
@@ -41,6 +43,42 @@ def test_rows_are_those_that_duckdb_finds(few: int, parts: Any, a: Any, b: Any, 
         low, high = ends
         conditions = [f"a {op} {end}" for op, end in ((">=", low), ("<=", high)) if end is not None]
         assert tuples(held.between(low, high, by="a")) == found(" AND ".join(conditions) or "true")
+
+
+@pytest.mark.parametrize("large", [hash_index.LARGE, 0])
+@given(PARTS, st.lists(st.tuples(B, A), max_size=3))
+def test_rows_among_many_are_those_that_duckdb_finds(large: int, parts: Any, wanted: Any) -> None:
+    """Asked three times, as `where` is; hashes of so few values are different."""
+    held = contents(SCHEMA, parts)
+    asked = pa.RecordBatch.from_arrays(
+        [pa.array([b for b, _ in wanted], pa.string()), pa.array([a for _, a in wanted], pa.int32())],
+        names=["b", "a"],
+    )
+    with pytest.MonkeyPatch.context() as patch, duckdb.connect() as connection:
+        patch.setattr(hash_index, "LARGE", large)
+        connection.register("held", held.to_arrow())
+        connection.register("asked", asked)
+        same = "held.a IS NOT DISTINCT FROM asked.a AND held.b IS NOT DISTINCT FROM asked.b"
+        query = f"FROM held WHERE EXISTS (FROM asked WHERE {same})"
+        expected = sorted(connection.execute(query).fetchall(), key=repr)
+        rows = sum(map(len, held.parts))
+        for _ in range(3):
+            found = held.among([1, 0], asked, rows)
+            assert found is not None
+            listed = tuples(Contents("v", SCHEMA, found).rows())
+            assert sorted(listed, key=repr) == expected
+            count = sum(map(len, found))
+            assert count == 0 or held.among([1, 0], asked, count - 1) is None
+
+
+def test_what_hashes_don_t_tell_isn_t_looked_up() -> None:
+    schema = pa.schema([("x", pa.float64()), ("n", pa.int64())])
+    held = contents(schema, [[((0.0, 1), 1)]])
+    assert held.among([0], pa.record_batch({"x": [-0.0]}), 9) is None
+    assert held.among([0, 1], pa.record_batch({"x": [-0.0], "n": [1]}), 9) is None
+    assert held.among([], pa.record_batch({"x": [-0.0]}), 9) is None
+    found = held.among([1], pa.record_batch({"n": [1, 1]}), 9)
+    assert found is not None and [len(part) for part in found] == [1]
 
 
 def tuples(rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:

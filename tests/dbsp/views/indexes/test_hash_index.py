@@ -14,7 +14,7 @@ from dbsp.circuits.segments.chunk import Chunk
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.views.indexes import hash_index
-from dbsp.views.indexes.hash_index import HashIndexes
+from dbsp.views.indexes.hash_index import HashIndexes, hashes_of
 from tests.dbsp.views.held import contents
 from tests.dbsp.views.test_searched import PARTS, SCHEMA, A, B, C
 
@@ -41,7 +41,7 @@ def test_what_is_equal_under_two_hashes_is_searched(of: pa.DataType) -> None:
     indexes = HashIndexes()
     for _ in range(3):
         chunk, held = Chunk("1", 0, 0, len(rows)), ZSet(rows, np.ones(len(rows), np.int64))
-        assert indexes.candidates(chunk, held, [0], rows.slice(0, 1)) is None
+        assert indexes.candidates(chunk, held, [0], hashes_of(held.take(np.array([0])), [0])) is None
 
 
 def test_what_was_asked_first_is_given_up_first(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,13 +51,16 @@ def test_what_was_asked_first_is_given_up_first(monkeypatch: pytest.MonkeyPatch)
     rows = pa.RecordBatch.from_pydict({"x": np.arange(size)})
     held = ZSet(rows, np.ones(size, np.int64))
     chunks = [Chunk(str(i), 0, 0, size) for i in range(3)]
+    seven, some = (hashes_of(held.take(np.array(rows)), [0]) for rows in ([7], [9, 7]))
 
     def is_known(chunk: Chunk) -> bool:
-        return indexes.candidates(chunk, held, [0], rows.slice(7, 1)) is not None
+        return indexes.candidates(chunk, held, [0], seven) is not None
 
     assert [is_known(chunk) for chunk in chunks for _ in range(2)] == [False, True] * 3
     assert len(indexes._kept) == 2 and (chunks[0], (0,)) not in indexes._kept
-    assert list(indexes.candidates(chunks[2], held, [0], rows.slice(7, 1)) or []) == [7]
+    for wanted, expected in ((seven, [7]), (some, [7, 9]), (some[:0], [])):
+        found = indexes.candidates(chunks[2], held, [0], wanted)
+        assert found is not None and found.tolist() == expected
 
 
 def test_a_large_view_is_followed_from_step_to_step() -> None:
