@@ -1,6 +1,7 @@
 """The values of a circuit's nodes, level by level, of some inputs and of what traces held before.
 
 views = evaluate(circuit, tables, clock)        what a step from nothing gives, of which nothing is kept
+once(circuit, parts, clock)                     the same, to be evaluated part by part
 """
 
 from __future__ import annotations
@@ -49,11 +50,20 @@ class Evaluation:
         if circuit.is_timed and context.clock is not None:
             context.report(CLOCK.name, pa.scalar(context.clock, CLOCK.type))
 
-    def run(self, level: int) -> None:
+    def up_to(self, wanted: Collection[int] | None = None) -> None:
+        """Of all levels: of these nodes, which are all that theirs follow from; None: of all that are needed.
+
+        Raises dbsp.circuits.errors.Error.
+        """
+        for level in range(self.circuit.levels):
+            self.run(level, wanted)
+
+    def run(self, level: int, wanted: Collection[int] | None = None) -> None:
         """Of the level's nodes that have no value yet. Raises dbsp.circuits.errors.Error."""
         began = time.perf_counter()
+        wanted = self._wanted if wanted is None else wanted
         for i in self.circuit.of_level[level]:
-            if i in self.values or (self._wanted is not None and i not in self._wanted):
+            if i in self.values or (wanted is not None and i not in wanted):
                 continue
             node = self.circuit.nodes[i]
             found = self._located(i, node)
@@ -121,30 +131,45 @@ def evaluate(
     tables: the parts whose sum is in each, with its columns by position. Raises dbsp.circuits.errors.Error.
     Cost: that of all rows.
     """
+    evaluation = once(circuit, lambda table: tables[table], clock)
+    evaluation.up_to()
+    return results(evaluation)
+
+
+def once(
+    circuit: Circuit, parts: Callable[[str], Sequence[ZSet]], clock: datetime | None = None
+) -> Evaluation:
+    """One step from nothing. parts: of a table, asked when its Source has its turn."""
 
     def source(operator: Source) -> ZSet:
-        ordinals, parts = 0, []
-        for part in tables[operator.table]:
-            parts.append((ordinals, part))
+        ordinals, given = 0, []
+        for part in parts(operator.table):
+            given.append((ordinals, part))
             ordinals += len(part)
-        return table_delta(operator, parts)
+        return table_delta(operator, given)
 
-    results = {output.view: _before_its_trace(circuit, output.node) for output in circuit.outputs}
     context = Context(circuit.seed, 1, clock, owns_empty_key=True)
-    evaluation = Evaluation(circuit, context, source, lambda _: (), _needed(circuit, results.values()))
-    for level in range(circuit.levels):
-        evaluation.run(level)
-    return {view: delta_of(evaluation.values[node]) for view, node in results.items()}
+    return Evaluation(circuit, context, source, lambda _: (), needed(circuit, _results(circuit).values()))
 
 
-def _before_its_trace(circuit: Circuit, i: int) -> int:
+def results(evaluation: Evaluation) -> dict[str, ZSet]:
+    """What each view has, not consolidated, once all is evaluated."""
+    nodes = _results(evaluation.circuit)
+    return {view: delta_of(evaluation.values[node]) for view, node in nodes.items()}
+
+
+def _results(circuit: Circuit) -> dict[str, int]:
+    return {output.view: before_its_trace(circuit, output.node) for output in circuit.outputs}
+
+
+def before_its_trace(circuit: Circuit, i: int) -> int:
     """The node whose deltas a trace sums up, which need no order to be a view's rows."""
     while isinstance(circuit.nodes[i].operator, Integrate | Exchange):
         (i,) = circuit.nodes[i].inputs
     return i
 
 
-def _needed(circuit: Circuit, nodes: Iterable[int]) -> set[int]:
+def needed(circuit: Circuit, nodes: Iterable[int]) -> set[int]:
     """The nodes and all that they follow from."""
     found, left = set[int](), [*nodes]
     while left:

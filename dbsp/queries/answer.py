@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from dbsp.circuits.steps.evaluation import evaluate
 from dbsp.queries.arranged import Arranged
 from dbsp.queries.leading import leading_rows
+from dbsp.queries.narrowing import evaluate_narrowly
 from dbsp.queries.plans import Plans
 from dbsp.rows.incoming import arrow_schema
 from dbsp.sql.compiler.queries.evaluable import Evaluable
@@ -51,7 +51,8 @@ def answer(
     """The rows that `select` has over these views, which it names.
 
     step: the views'. now: what now() is; None: the machine's clock. Raises ProgramError for the query,
-    EvaluationError for a row that has no value. Cost: of reading the views that it names, and no Spark job.
+    EvaluationError for a row that has no value. Cost: of reading the views that it names, of a large one only
+    the rows that constants or few partners name (`narrowing.py`), and no Spark job.
     """
     return _evaluated(plans.of(select, _columns(views)), views, spark, step, now)
 
@@ -77,10 +78,11 @@ def _evaluated(
     now: datetime | None,
 ) -> Contents:
     tables = {name: views[name].parts for name in program.tables}
+    searched = {name: views[name] for name in program.tables}
     for name, (count, order) in leading_rows(program.views[QUERY].plan).items():
         if len(views[name].parts) and sum(map(len, tables[name])) > count:
-            tables[name] = views[name].leading(count, order)
-    rows = evaluate(program.circuit, tables, now or datetime.now(UTC))[QUERY]
+            tables[name] = searched.pop(name).leading(count, order)
+    rows = evaluate_narrowly(program.circuit, tables, searched, now or datetime.now(UTC))[QUERY]
     view = program.views[QUERY]
     found = Contents(QUERY, arrow_schema(view), [rows], spark, view.order, step=step)
     return Arranged(found, view.unshown) if view.unshown else found

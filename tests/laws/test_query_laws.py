@@ -15,6 +15,7 @@ from dbsp.queries.answer import answer
 from dbsp.queries.plans import Plans
 from dbsp.testing.bags import arrow_values, same_rows
 from dbsp.views.view import Contents as Held
+from tests.dbsp.narrow import narrow_all
 from tests.effort import examples, pool_of
 from tests.generators.programs import Program, Table
 from tests.generators.python_functions import declarations
@@ -28,7 +29,9 @@ POOL = pool_of(60)
 @examples(60)
 @given(data=st.data())
 def test_a_query_gives_what_a_view_would_hold(spark: Any, data: st.DataObject) -> None:
-    """Each view of a program is asked, of the tables and of the answers before it."""
+    """Each view of a program is asked, of the tables and of the answers before it; also where rows are looked
+    up of tables as small as these.
+    """
     program = data.draw(pool(POOL).filter(is_plain))
     contents = Contents(program.tables)
     for delta in data.draw(runs(program)):
@@ -36,8 +39,11 @@ def test_a_query_gives_what_a_view_would_hold(spark: Any, data: st.DataObject) -
     there = {table.name: contents.rows(table.name) for table in program.tables}
     plans = Plans(lambda: spark, "UTC")
     known = {table.name: stored(table, there[table.name], data) for table in program.tables}
-    for view in program.views:
-        known[view.name] = answer(plans, view.query, known)
+    with pytest.MonkeyPatch.context() as patch:
+        if data.draw(st.booleans()):
+            narrow_all(patch)
+        for view in program.views:
+            known[view.name] = answer(plans, view.query, known)
     for name, expected in DuckDB().views(program, there).items():
         difference = same_rows(arrow_values(known[name].to_arrow()), expected)
         assert difference is None, f"{name}: {difference}\n{program.text}\n{there}"
