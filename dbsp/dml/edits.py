@@ -194,15 +194,16 @@ class Edits(Seen):
         return changed
 
     def _check_once(self, table: Table, gone: ZSet) -> None:
-        """Raises DataError for a row that goes more often than it is there."""
-        if not len(gone):
-            return
-        schema = arrow_schema(table)
-        whole = [Column(i, one.type, one.nullable) for i, one in enumerate(table.schema)]
-        demand = demand_of(gone, table.schema, whole)
-        there = matching(ZSet.sum(schema, self.contents(table.name).parts), table.schema, [demand])
-        excess = (gone - there.under(schema)).consolidate()
-        twice = excess.take(np.flatnonzero(excess.weights > 0))
+        """Raises DataError for a row that goes more often than it is there: with a key it is there once."""
+        twice = gone.take(np.flatnonzero(gone.weights > 1))
+        if len(twice) and not table.primary_key:
+            schema = arrow_schema(table)
+            whole = [Column(i, one.type, one.nullable) for i, one in enumerate(table.schema)]
+            demand = demand_of(twice, table.schema, whole)
+            like = self.like(table, twice, range(len(whole)))
+            there = matching(like, table.schema, [demand])
+            excess = (twice - there.under(schema)).consolidate()
+            twice = excess.take(np.flatnonzero(excess.weights > 0))
         if len(twice):
             raise DataError(
                 f"table '{table.name}': several rows of the source match the row "
@@ -229,7 +230,7 @@ class Edits(Seen):
         return there, new + replaced
 
     def _keys(self, table: Table) -> Keys:
-        return Keys(table, lambda: self.contents(table.name).parts, partial(self.having, table))
+        return Keys(table, partial(self.like, table), partial(self.having, table))
 
     def _constant(self, table: Table, name: str, value: object, count: int) -> pa.Array:
         type_ = table.schema[position(table.schema, name)].type

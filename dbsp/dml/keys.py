@@ -30,10 +30,12 @@ class KeyThere(DataError):
 
 @dataclass(frozen=True)
 class Keys:
-    """table: with a PRIMARY KEY. contents: its rows, as parts. having: those in which columns have values."""
+    """table: with a PRIMARY KEY. like: at least its rows that have in some columns what one of some rows has.
+    having: those in which columns have values, as parts.
+    """
 
     table: Table
-    contents: Callable[[], list[ZSet]]
+    like: Callable[[ZSet, Sequence[int]], ZSet]
     having: Callable[[dict[str, Any]], list[ZSet]]
 
     @cached_property
@@ -43,15 +45,16 @@ class Keys:
 
     def present(self, come: ZSet) -> ZSet:
         """The rows that are there with the keys of those that come. Raises KeyThere where two have one."""
-        table, schema, every = self.table, arrow_schema(self.table), None
+        table, every = self.table, None
         if len(come) > 1:
             every = demand_of(come, table.schema, self._columns)
             if len(every.values) < len(come):
                 raise KeyThere(f"table '{table.name}': two of the rows have the same key")
         if every is not None and len(come) > _FEW:
-            return matching(ZSet.sum(schema, self.contents()), table.schema, [every])
+            return matching(self.like(come, key_of(table)), table.schema, [every])
         keys = come.rows.select(list(table.primary_key)).to_pylist()
-        return ZSet.sum(schema, [part for one in keys for part in self.having(one)]).consolidate()
+        parts = [part for one in keys for part in self.having(one)]
+        return ZSet.sum(arrow_schema(table), parts).consolidate()
 
     def check_new(self, gone: ZSet, come: ZSet) -> None:
         """Raises KeyThere where a row gets the key of another, which stays."""

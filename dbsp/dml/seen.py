@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from dbsp.circuits.traces.zset import ZSet
+from dbsp.dml.changed import Changed
 from dbsp.dml.statement import Where
 from dbsp.queries.answer import answer, answer_or_hand_over
 from dbsp.queries.plans import Plans, named_in
 from dbsp.rows.incoming import arrow_schema
 from dbsp.sql.plans.program import Program, Table
 from dbsp.sql.text.tokens import quoted
+from dbsp.views.indexes.hash_index import hashed_among
 from dbsp.views.view import Contents
 
 if TYPE_CHECKING:
@@ -51,13 +53,20 @@ class Seen:
         found, delta = self.read(name), self.deltas.get(name)
         if delta is None:
             return found
-        return Contents(name, found.schema, [*found.parts, *delta], self.spark, step=found.step)
+        return Changed(found, delta)
 
     def having(self, table: Table, values: dict[str, Any]) -> list[ZSet]:
         """The rows that columns have these values in, as parts: those that were there by their index."""
         there, delta = self.read(table.name), self.deltas.get(table.name, [])
         changed = Contents(table.name, there.schema, delta)
         return [found.where(values).zset for found in (there, changed) if found.parts]
+
+    def like(self, table: Table, rows: ZSet, columns: Sequence[int]) -> ZSet:
+        """At least the table's rows that have in some columns what one of these rows has; or all."""
+        contents, schema = self.contents(table.name), arrow_schema(table)
+        places = hashed_among(schema, columns)
+        found = contents.among(places, rows.rows.select(places), len(contents)) if places else None
+        return ZSet.sum(schema, contents.parts if found is None else found)
 
     def asked(self, select: str, ctes: str = "") -> ZSet:
         """The rows of a query of the statement's own. ctes: what stands before it."""

@@ -12,9 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsp.circuits.errors import DataError, ProgramError, StateError
+from dbsp.circuits.traces.batch import Batch
+from dbsp.circuits.traces.layout import Layout
+from dbsp.circuits.traces.zset import ZSet
 from dbsp.dml.keys import KeyThere
 from dbsp.dml.reading.statements import read_statement
 from dbsp.pipeline.pipeline import Pipeline
+from tests.dbsp.narrow import narrow_all
 from tests.effort import examples
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -54,9 +58,24 @@ CONDITIONS = {
         "b > {}",
         "s IS NULL",
         "a IN (SELECT k FROM keyed)",
+        "b NOT IN (SELECT b FROM keyed WHERE k > {})",
+        "a IN (SELECT k FROM keyed WHERE k = {}) AND b > 1",
+        "EXISTS (SELECT 1 FROM keyed AS o WHERE o.k = bag.a AND o.b < bag.b)",
+        "b = (SELECT max(b) FROM keyed WHERE k < {})",
         "b + a < {}",
     ],
-    "keyed": ["", "k = {}", "b = {}", "k BETWEEN 1 AND {}", "k IN (SELECT n FROM sums)", "s LIKE '%x'"],
+    "keyed": [
+        "",
+        "k = {}",
+        "b = {}",
+        "k BETWEEN 1 AND {}",
+        "k IN (SELECT n FROM sums)",
+        "s LIKE '%x'",
+        "k IN (1, {}) AND b <> 2",
+        "k = {} AND b > 0",
+        "EXISTS (SELECT 1 FROM bag AS o WHERE o.a = keyed.k AND o.b = {})",
+        "NOT EXISTS (SELECT 1 FROM bag AS o WHERE o.a = keyed.k)",
+    ],
 }
 ASSIGNED = ["b = {}", "b = b + 1", "s = NULL", "s = s || 'x', b = NULL", "b = {}, s = 'y'"]
 NUMBERS = st.integers(0, 3)
@@ -87,8 +106,20 @@ def statements(draw: Any) -> str:
 
 
 @examples(60)
-@given(steps=st.lists(st.lists(statements(), min_size=1, max_size=3), min_size=1, max_size=4))
-def test_a_transaction_changes_what_duckdb_changes(p: Pipeline, steps: list[list[str]]) -> None:
+@given(
+    steps=st.lists(st.lists(statements(), min_size=1, max_size=3), min_size=1, max_size=4),
+    is_narrowed=st.booleans(),
+)
+def test_a_transaction_changes_what_duckdb_changes(
+    p: Pipeline, steps: list[list[str]], is_narrowed: bool
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        if is_narrowed:
+            narrow_all(patch)
+        _changes_what_duckdb_changes(p, steps)
+
+
+def _changes_what_duckdb_changes(p: Pipeline, steps: list[list[str]]) -> None:
     database = duckdb.connect()
     database.execute(TABLES)
     for table in ("bag", "keyed"):
@@ -249,6 +280,99 @@ def test_months_stay_what_they_are() -> None:
         given = {"id": [5], "n": [1], "ym": pa.array([14], pa.duration("s")), "many": pa.nulls(1)}
         with pytest.raises(DataError, match="is no interval of months; cast it"):
             p.insert("spans", pa.table(given))
+
+
+LARGE = """
+CREATE TABLE stock (id BIGINT PRIMARY KEY, kind INT, amount INT);
+CREATE TABLE moved (kind BIGINT, amount INT);
+CREATE TABLE kinds (id INT PRIMARY KEY, name STRING);
+CREATE VIEW all_stock AS SELECT * FROM stock;
+CREATE VIEW all_moved AS SELECT * FROM moved;
+CREATE VIEW all_kinds AS SELECT * FROM kinds;
+"""
+MANY = 6000
+
+
+@pytest.mark.parametrize(
+    ("statement", "count"),
+    [
+        ("UPDATE stock SET amount = amount + 1 WHERE id = 7 AND kind < 9999", 1),
+        ("UPDATE stock SET amount = 1 WHERE id IN (7, 8, -1)", 2),
+        ("UPDATE stock SET amount = 1 WHERE kind IN (SELECT id FROM kinds WHERE id = 7)", 2),
+        (
+            "UPDATE stock SET amount = 1 WHERE EXISTS (SELECT 1 FROM kinds k WHERE k.id = kind AND k.id = 7)",
+            2,
+        ),
+        ("UPDATE stock SET amount = 1 WHERE kind = (SELECT max(id) FROM kinds WHERE id = 7)", 2),
+        ("UPDATE stock SET amount = 1 FROM kinds k WHERE k.id = stock.kind AND k.name = 'k 7'", 2),
+        ("DELETE FROM moved WHERE kind IN (SELECT id FROM kinds WHERE name = 'k 7')", 2),
+        (
+            "DELETE FROM moved WHERE EXISTS (SELECT 1 FROM kinds k WHERE k.id = moved.kind AND k.id = 7 "
+            "AND k.id > moved.amount)",
+            2,
+        ),
+        ("DELETE FROM kinds WHERE id IN (SELECT kind FROM stock WHERE id = 7)", 1),
+        (
+            "MERGE INTO stock t USING (VALUES (7, 5), (-1, 5)) AS s(id, n) ON t.id = s.id "
+            "WHEN MATCHED AND n > 9 THEN DELETE WHEN MATCHED THEN UPDATE SET amount = n "
+            "WHEN NOT MATCHED THEN INSERT VALUES (s.id, 1, n)",
+            2,
+        ),
+        (
+            "MERGE INTO moved t USING (SELECT id FROM kinds WHERE id = 7) s ON t.kind = s.id "
+            "WHEN MATCHED AND t.amount > 9 THEN DELETE WHEN MATCHED THEN UPDATE SET amount = 1",
+            2,
+        ),
+        (
+            "MERGE INTO stock t USING moved s ON t.id = s.kind AND s.kind = 7 AND s.amount = 0 "
+            "WHEN NOT MATCHED BY SOURCE AND t.id = 9 THEN DELETE",
+            1,
+        ),
+        ("INSERT INTO stock SELECT id + 100000, id, 0 FROM kinds WHERE id = 7", 1),
+        (f"INSERT INTO stock VALUES {', '.join(f'({-i - 1}, 0, 0)' for i in range(40))}", 40),
+    ],
+)
+def test_a_statement_looks_at_the_rows_that_it_is_about(
+    large: Pipeline, statement: str, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built = []
+
+    def build(layout: Layout, delta: ZSet, seed: int) -> Batch:
+        built.append(len(delta))
+        return make(layout, delta, seed)
+
+    make = Batch.build
+    monkeypatch.setattr(Batch, "build", staticmethod(build))
+    edits = large.edits(strict=True)
+    assert edits.run(read_statement(statement, large.program)) == count
+    assert max(built, default=0) <= 100
+
+
+@pytest.fixture(scope="module")
+def large() -> Iterator[Pipeline]:
+    with Pipeline(sql=LARGE, runner="inline") as opened:
+        numbers = [*range(MANY)]
+        opened.insert(
+            "stock", pa.table({"id": numbers, "kind": [i % 3000 for i in numbers], "amount": numbers})
+        )
+        opened.insert("moved", pa.table({"kind": [i % 3000 for i in numbers], "amount": [0] * MANY}))
+        opened.insert("kinds", pa.table({"id": numbers[:3000], "name": [f"k {i}" for i in numbers[:3000]]}))
+        opened.step()
+        yield opened
+
+
+def test_what_a_merge_does_to_rows_without_a_source_reads_the_table(large: Pipeline) -> None:
+    edits = large.edits()
+    statement = (
+        "MERGE INTO stock t USING (VALUES (7)) AS s(id) ON t.id = s.id WHEN NOT MATCHED BY SOURCE THEN DELETE"
+    )
+    assert edits.run(read_statement(statement, large.program)) == MANY - 1
+    assert edits.contents("stock").rows() == [{"id": 7, "kind": 7, "amount": 7}]
+    twice = "MERGE INTO moved t USING (VALUES (7), (7)) AS s(id) ON t.kind = s.id WHEN MATCHED THEN "
+    with pytest.raises(DataError, match="several rows of the source match the row kind=7, amount=0"):
+        edits.run(read_statement(twice + "UPDATE SET amount = 1", large.program))
+    assert edits.run(read_statement(twice + "DELETE", large.program)) == 2
+    assert len(edits.contents("moved")) == MANY - 2
 
 
 NAMES = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -47,7 +48,11 @@ def keys_of(there: list[Row]) -> Keys:
     def having(values: dict[str, Any]) -> list[ZSet]:
         return [Contents("keyed", part.schema, [part]).where(values).zset for part in parts if len(part)]
 
-    return Keys(KEYED, lambda: parts, having)
+    def like(some: ZSet, columns: Sequence[int]) -> ZSet:
+        assert [KEYED.schema[i].name for i in columns] == ["b", "a"]
+        return ZSet.sum(arrow_schema(KEYED), parts)
+
+    return Keys(KEYED, like, having)
 
 
 @pytest.mark.parametrize("few", [0, 16])

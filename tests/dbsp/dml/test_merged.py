@@ -10,6 +10,7 @@ import pytest
 from dbsp.circuits.errors import DataError
 from dbsp.dml.keys import KeyThere
 from dbsp.pipeline.pipeline import Pipeline
+from tests.dbsp.narrow import narrow_all
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -75,8 +76,10 @@ def opened() -> Iterator[Pipeline]:
         yield p
 
 
-@pytest.fixture
-def p(opened: Pipeline) -> Pipeline:
+@pytest.fixture(params=[False, True], ids=["", "narrowed"])
+def p(opened: Pipeline, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Pipeline:
+    if request.param:
+        narrow_all(monkeypatch)
     opened.discard()
     for table in ("stock", "delivery"):
         opened.sql(f"TRUNCATE {table}")

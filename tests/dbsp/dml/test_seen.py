@@ -30,6 +30,10 @@ def test_a_statement_sees_those_before_it_and_nobody_else_does() -> None:
         assert len(edits.contents("votes")) == 42
         assert [len(found) for found in edits.having(votes, {"story_id": None})] == [0, 40]
         assert (len(edits.again().contents("votes")), len(p["all_votes"])) == (2, 2)
+        wanted = edits.having(votes, {"user_id": 2})[0]
+        assert len(edits.like(votes, wanted, [0])) == 1
+        assert len(edits.like(votes, edits.having(votes, {"user_id": 10})[1], [1])) == 40
+        assert len(edits.like(votes, wanted, [])) == sum(map(len, edits.contents("votes").parts))
         assert len(edits.contents("counts")) == 1  # views are of the step
 
 
