@@ -24,7 +24,6 @@ from dbsp.history.asked import AsOf, step_of
 from dbsp.history.travel import Travel, travels
 from dbsp.queries.answer import answer
 from dbsp.queries.plans import Plans, named_in
-from dbsp.rows.shown import objects_of, shown
 from dbsp.sql.compiler.queries.query import query_source
 from dbsp.sql.plans.program import Program
 from dbsp.sql.plans.properties.keys import keys_of
@@ -45,6 +44,7 @@ from dbsp.views.outputs import (
     output_views,
     state_of,
 )
+from dbsp.views.shown import objects_of, shown
 from dbsp.views.view import Contents
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from dbsp.circuits.columns.forms.json_text import fields_of
 from dbsp.circuits.columns.forms.outside import batch_to_outside, to_spark
 from dbsp.circuits.errors import DataError
 from dbsp.rows.json_values import json_value
-from dbsp.rows.shown import objects_of, shown
+from dbsp.views.shown import objects_of, shown
 
 JSON, LINES, CSV = "application/json", "application/x-ndjson", "text/csv"
 ARROW, PARQUET = "application/vnd.apache.arrow.stream", "application/vnd.apache.parquet"

@@ -29,13 +29,13 @@ from dbsp.circuits.columns.forms.outside import batch_to_outside
 from dbsp.circuits.errors import DataError, NotKept, StateError
 from dbsp.circuits.traces.zset import WEIGHT
 from dbsp.pipeline.pipeline import Pipeline
-from dbsp.rows.shown import shown
 from dbsp.serving.answers import Refused, whole
 from dbsp.serving.following.feed import ROWS, Feed, Spell
 from dbsp.serving.formats import ARROW, EVENTS, form_of
 from dbsp.sql.plans.program import STEP
 from dbsp.views.changes import ViewChanges
 from dbsp.views.outputs import changes_schema, output_view
+from dbsp.views.shown import shown
 
 FORMS = (EVENTS, ARROW)
 AT_ONCE = 1000

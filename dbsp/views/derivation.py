@@ -15,8 +15,8 @@ import pyarrow as pa
 from dbsp.circuits.columns.forms.json_text import objects
 from dbsp.circuits.columns.forms.outside import batch_to_outside
 from dbsp.circuits.traces.zset import ZSet
-from dbsp.rows.shown import shown
 from dbsp.rows.sorting import sort_rows
+from dbsp.views.shown import shown
 
 # rows of a relation that are shown, in text and as plain values; all are there
 SHOWN, LISTED = 5, 1000

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from dbsp.circuits.columns.forms.json_text import encode, plain
-from dbsp.rows.shown import shown
+from dbsp.views.shown import shown
 
 SHOWN = 20
 _LONGEST = 200

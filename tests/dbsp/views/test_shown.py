@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from dbsp.circuits.errors import DataError
 from dbsp.rows.json_values import decode, json_value
 from dbsp.rows.literals import array_of
-from dbsp.rows.shown import objects_of, shown
+from dbsp.views.shown import objects_of, shown
 
 FLOAT = pa.float32()
 BY_BITS = st.binary(min_size=4, max_size=4).map(lambda four: struct.unpack("<f", four)[0])
