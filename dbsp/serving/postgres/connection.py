@@ -21,6 +21,7 @@ from dbsp.serving.postgres.answers import (
     state_of,
 )
 from dbsp.serving.postgres.language.parameters import UNKNOWN, Value, values_of
+from dbsp.serving.postgres.language.restating import standard
 from dbsp.serving.postgres.language.spelling import parameters_of, statements
 from dbsp.serving.postgres.language.wrong import Wrong
 from dbsp.serving.postgres.outgoing import Outgoing
@@ -169,7 +170,7 @@ class Connection:
     # -- the simple protocol ------------------------------------------------------------------------
 
     async def _query(self, said: str) -> None:
-        found = statements(said)
+        found = [standard(words) for words in statements(said)]
         if not found:
             self.out.say(wire.EMPTY)
         for words in found:
@@ -229,7 +230,7 @@ class Connection:
         found = statements(said)
         if len(found) > 1:
             raise Wrong("42601", "a prepared statement is one statement; these are several")
-        words = found[0] if found else ()
+        words = standard(found[0]) if found else ()
         if name and name in self.session.prepared:
             raise Wrong("42P05", f"the prepared statement '{name}' is there already")
         known = sum(len(one.words) for one in self.session.prepared.values())

@@ -18,6 +18,7 @@ from dbsp.serving.postgres.catalogue.answering import Catalogue
 from dbsp.serving.postgres.language.lookups import Lookup, lookup_of
 from dbsp.serving.postgres.language.parameters import Value
 from dbsp.serving.postgres.language.places import placed
+from dbsp.serving.postgres.language.restating import for_spark
 from dbsp.serving.postgres.language.spelling import Word, spark_text
 from dbsp.serving.postgres.transaction import Transaction
 from dbsp.views.view import Contents
@@ -54,7 +55,7 @@ class Queries:
             found = self._looked_up(lookup, values, self.pipeline.view if seen is None else seen.read)
             if found is not None:
                 return Rows(found)
-        literals = [value.spark for value in values]
+        words, literals = for_spark(words), [value.spark for value in values]
         select = spark_text(words, literals)
         try:
             if seen is None or travels(select)[1]:
@@ -93,7 +94,7 @@ class Queries:
         """The columns of the same."""
         if self.catalogue.asks(words):
             return self.catalogue.answer(words, values).schema
-        literals = [value.spark for value in values]
+        words, literals = for_spark(words), [value.spark for value in values]
         try:
             columns = self.pipeline.sql_schema(spark_text(words, literals), zone)
         except ProgramError as error:
