@@ -107,6 +107,7 @@ def _child(kind: str, bytes_: int) -> Child:
 def _started(kind: str, megabytes: int) -> Child:
     seen = {name: value for name, value in os.environ.items() if name.startswith(_SEEN)}
     root = str(Path(__file__).parents[3])  # also of a checkout that isn't installed
+    seen["SPARK_USER"] = "dbsp"  # as whom a query is asked, whoever runs the server
     seen["PYTHONPATH"] = os.pathsep.join(filter(None, [root, seen.get("PYTHONPATH")]))
     command = [sys.executable, "-m", "dbsp.queries.beside.worker", kind, str(megabytes)]
     return Child.start(command, seen)

@@ -81,8 +81,8 @@ def fields_of(schema: pa.Schema, arrays: bool = True) -> list[Field]:
     fields = []
     for one in schema:
         oid = oid_of(one.type)
-        if arrays and one.metadata == LISTED:
-            fields.append(Field(one.name, TEXTS))
+        if arrays and one.metadata is not None and LISTED.keys() <= one.metadata.keys():
+            fields.append(Field(one.name, int(one.metadata.get(b"of", TEXTS))))
             continue
         fields.append(Field(one.name, oid, TYPES[oid].size, modifier_of(one.type)))
     return fields

@@ -6,7 +6,8 @@ Source: PostgreSQL 17 documentation, chapter 53.2, "Message Flow".
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from dbsp.serving.postgres import wire
@@ -21,14 +22,14 @@ from dbsp.serving.postgres.answers import (
     state_of,
 )
 from dbsp.serving.postgres.language.parameters import UNKNOWN, Value, values_of
+from dbsp.serving.postgres.language.restating import standard
 from dbsp.serving.postgres.language.spelling import Word, parameters_of, statements
 from dbsp.serving.postgres.language.wrong import Wrong
 from dbsp.serving.postgres.outgoing import Outgoing
+from dbsp.serving.postgres.prepared import KEPT, Prepared
 from dbsp.serving.postgres.sending import Sending
-from dbsp.serving.postgres.session import Prepared, Session
+from dbsp.serving.postgres.session import Session
 
-# of a connection: prepared statements or portals, and their words
-_KEPT, _WORDS = 200, 100_000
 # characters that are read at once
 _LONG = 1 << 16
 # settings that a client is told
@@ -158,6 +159,18 @@ class Connection:
             self.running = None
         return True
 
+    @asynccontextmanager
+    async def _in_time(self, words: Sequence[Word]) -> AsyncIterator[None]:
+        """As long as statement_timeout lets a statement take. Raises Wrong."""
+        try:
+            async with asyncio.timeout(self.session.timeout(words)) as timer:
+                yield
+        except TimeoutError:
+            if not timer.expired():
+                raise
+            said = self.session.settings.values["statement_timeout"]
+            raise Wrong("57014", f"canceling statement due to statement timeout, which is {said}") from None
+
     def _failed(self, code: str, said: str, position: int = 0) -> None:
         self.session.fail()
         self.out.say(wire.error(code, said, position))
@@ -171,17 +184,18 @@ class Connection:
     # -- the simple protocol ------------------------------------------------------------------------
 
     async def _query(self, said: str) -> None:
-        found = await _read(said)
+        found = [standard(words) for words in await _read(said)]
         if not found:
             self.out.say(wire.EMPTY)
         for words in found:
-            answer = await self.session.answer(words)
-            self._note(answer)
-            if isinstance(answer, Rows | Followed):
-                self.out.say(wire.row_description(answer.fields, [0] * len(answer.fields)))
-                await self._sending.rows(answer, [0] * len(answer.fields), 0)
-            else:
-                await self._done(answer)
+            async with self._in_time(words):
+                answer = await self.session.answer(words)
+                self._note(answer)
+                if isinstance(answer, Rows | Followed):
+                    self.out.say(wire.row_description(answer.fields, [0] * len(answer.fields)))
+                    await self._sending.rows(answer, [0] * len(answer.fields), 0)
+                else:
+                    await self._done(answer)
         await self._end()
 
     def _note(self, answer: Answer) -> None:
@@ -236,56 +250,58 @@ class Connection:
     def _prepare(self, name: str, found: list[tuple[Word, ...]], oids: list[int]) -> None:
         if len(found) > 1:
             raise Wrong("42601", "a prepared statement is one statement; these are several")
-        words = found[0] if found else ()
-        if name and name in self.session.prepared:
-            raise Wrong("42P05", f"the prepared statement '{name}' is there already")
-        known = sum(len(one.words) for one in self.session.prepared.values())
-        if len(self.session.prepared) >= _KEPT or known + len(words) > _WORDS:
-            raise Wrong("53400", f"{_KEPT} statements are prepared, or {_WORDS:,} words; close some")
+        words = standard(found[0]) if found else ()
+        self.session.prepared.check_room(name, words)
         oids += [UNKNOWN] * (parameters_of(words) - len(oids))
         self.session.prepared[name] = Prepared(words, self.session.types_of(words, oids))
         self.out.say(wire.PARSED)
 
     def _bind(self, message: wire.Reader) -> None:
         portal, name = message.string(), message.string()
-        prepared = self._statement(name)
+        prepared = self.session.prepared.of(name)
         formats = message.int16s()
         given = [message.value() for _ in range(message.int16())]
         if len(given) != len(prepared.oids):
             raise Wrong("08P01", f"{len(prepared.oids)} parameters, and {len(given)} values")
-        if len(self._portals) >= _KEPT:
-            raise Wrong("53400", f"{_KEPT} portals are open; close some")
+        if len(self._portals) >= KEPT:
+            raise Wrong("53400", f"{KEPT} portals are open; close some")
         self._portals[portal] = _Portal(prepared, values_of(prepared.oids, formats, given), message.int16s())
         self.out.say(wire.BOUND)
 
     async def _describe(self, message: wire.Reader) -> None:
         kind, name = message.taken(1), message.string()
         if kind == b"S":
-            prepared = self._statement(name)
-            schema = await self.session.described(prepared)
+            prepared = self.session.prepared.of(name)
+            async with self._in_time(prepared.words):
+                schema = await self.session.described(prepared)
             self.out.say(wire.parameter_description(prepared.oids))
             fields = None if schema is None else fields_of(schema, arrays=False)
             formats = [0] * len(fields or ())
+        elif name not in self._portals and name in self.session.cursors.there:
+            fields = fields_of(self.session.cursors.there[name].rows.schema)
+            formats = [0] * len(fields)
         else:
             portal = self._portal(name)
-            if self.session.only_reads(portal.prepared.words):
-                answer = await self._answered(portal)
-                schema = answer.schema if isinstance(answer, Rows | Followed) else None
-            else:
-                schema = await self.session.described(portal.prepared)
+            async with self._in_time(portal.prepared.words):
+                if self.session.only_reads(portal.prepared.words):
+                    answer = await self._answered(portal)
+                    schema = answer.schema if isinstance(answer, Rows | Followed) else None
+                else:
+                    schema = await self.session.described(portal.prepared)
             fields = None if schema is None else fields_of(schema, arrays=not any(portal.formats))
             formats = _each(portal.formats, len(fields or ()))
         self.out.say(wire.NO_DATA if fields is None else wire.row_description(fields, formats))
 
     async def _execute(self, message: wire.Reader) -> None:
         portal, limit = self._portal(message.string()), message.int32()
-        answer = await self._answered(portal)
-        if answer is None:
-            self.out.say(wire.EMPTY)
-        elif isinstance(answer, Rows | Followed):
-            await self._sending.rows(answer, _each(portal.formats, len(answer.fields)), limit)
-        else:
-            await self._done(answer)
+        async with self._in_time(portal.prepared.words):
+            answer = await self._answered(portal)
+            if answer is None:
+                self.out.say(wire.EMPTY)
+            elif isinstance(answer, Rows | Followed):
+                await self._sending.rows(answer, _each(portal.formats, len(answer.fields)), limit)
+            else:
+                await self._done(answer)
 
     async def _answered(self, portal: _Portal) -> Answer | None:
         if portal.answer is None and portal.prepared.words:
@@ -300,12 +316,6 @@ class Connection:
         )
         there.pop(name, None)
         self.out.say(wire.CLOSED)
-
-    def _statement(self, name: str) -> Prepared:
-        found = self.session.prepared.get(name)
-        if found is None:
-            raise Wrong("26000", f"no prepared statement '{name}'")
-        return found
 
     def _portal(self, name: str) -> _Portal:
         found = self._portals.get(name)

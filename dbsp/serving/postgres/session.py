@@ -19,13 +19,16 @@ from dbsp.serving.postgres.casting.meaning import meant
 from dbsp.serving.postgres.catalogue.answering import Catalogue
 from dbsp.serving.postgres.copying.rows import CopiedRows
 from dbsp.serving.postgres.copying.statement import copy_of
+from dbsp.serving.postgres.cursors import Cursors, Declared, declared
 from dbsp.serving.postgres.language.configuring import Call, calls_of
 from dbsp.serving.postgres.language.inference import inferred
 from dbsp.serving.postgres.language.parameters import Value
 from dbsp.serving.postgres.language.places import placed
+from dbsp.serving.postgres.language.restating import for_spark
 from dbsp.serving.postgres.language.returning import Returning, split_returning
 from dbsp.serving.postgres.language.spelling import Cursor, Word, spark_text
 from dbsp.serving.postgres.language.wrong import Wrong
+from dbsp.serving.postgres.prepared import Prepared, Statements
 from dbsp.serving.postgres.queries import Queries, empty
 from dbsp.serving.postgres.settings import Settings
 from dbsp.serving.postgres.transaction import Transaction
@@ -47,15 +50,8 @@ _CHANGES = {
 _DEFINES = frozenset({"CREATE", "DROP", "ALTER"})
 WRITER = "writer"
 # what ends with the connection, and does nothing before
-_IGNORED = frozenset({"CLOSE", "RELEASE", "LISTEN", "UNLISTEN"})
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """words: of the one statement; () where it says nothing. oids: of the parameters."""
-
-    words: tuple[Word, ...]
-    oids: list[int]
+_IGNORED = frozenset({"RELEASE", "LISTEN", "UNLISTEN"})
+_ENDS = ("COMMIT", "END", "ROLLBACK", "ABORT")
 
 
 @dataclass
@@ -71,11 +67,12 @@ class Session:
     written: Transaction
     may_write: bool = False
     transaction: str = "I"
-    prepared: dict[str, Prepared] = field(default_factory=dict)
+    prepared: Statements = field(default_factory=Statements)
+    cursors: Cursors = field(default_factory=Cursors)
     settings: Settings = field(init=False)
 
     def __post_init__(self) -> None:
-        self.settings = Settings(self.pipeline.program.timezone)
+        self.settings = Settings(self.pipeline.program.timezone, self.evaluating.seconds)
         self.queries = Queries(self.pipeline, self.catalogue, self.written)
 
     @property
@@ -83,11 +80,19 @@ class Session:
         """The time zone in which times are read and shown."""
         return self.settings.zone
 
+    def timeout(self, words: Sequence[Word]) -> float | None:
+        """The seconds that a statement may take; None: whatever it takes, as the end of a transaction."""
+        return None if words and words[0].upper in _ENDS else self.settings.timeout
+
     async def answer(self, words: Sequence[Word], values: Sequence[Value] = ()) -> Answer:
         """Raises Error."""
         first = words[begins_at(words)].upper
-        if self.transaction == "E" and first not in ("ROLLBACK", "COMMIT", "END", "ABORT"):
+        if self.transaction == "E" and first not in _ENDS:
             raise Wrong("25P02", "the transaction has failed; ROLLBACK ends it")
+        if first == "EXECUTE":
+            return await self.answer(self.prepared.executed(words), values)
+        if first == "DECLARE":
+            return await self._declared(declared(words), values)
         if first in _QUERIES:
             calls = calls_of(words, values)
             if calls is not None:
@@ -112,13 +117,27 @@ class Session:
             try:
                 warning = await self.written.commit()
             except BaseException:
-                self.settings.end(committed=False)
+                self._ended(committed=False)
                 raise
-            self.settings.end(committed=True)
+            self._ended(committed=True)
             return Command("COMMIT", warning)
         return self._command(first, words)
 
+    async def _declared(self, cursor: Declared, values: Sequence[Value]) -> Command:
+        if cursor.query[0].upper not in _QUERIES:
+            raise Wrong("42601", f"DECLARE {cursor.name} CURSOR FOR: give a query")
+        self.cursors.check(cursor, self.transaction)
+        found = await self.answer(cursor.query, values)
+        assert isinstance(found, Rows), "a query gives rows"
+        return self.cursors.add(cursor, found.batch, self.transaction)
+
+    def _ended(self, committed: bool) -> None:
+        """The transaction has, and what goes with it."""
+        self.settings.end(committed)
+        self.cursors.end(committed)
+
     async def _changed(self, words: Sequence[Word], values: Sequence[Value]) -> Command | Rows:
+        words = for_spark(words)
         first = words[begins_at(words)].upper
         self._check_writer(first)
         count, given = await self.evaluating.done(lambda: self._run(words, values))
@@ -161,20 +180,26 @@ class Session:
     def only_reads(self, words: Sequence[Word]) -> bool:
         """Whether it is a statement that does nothing but give rows."""
         first = words[begins_at(words)].upper if words else ""
-        return first in _QUERIES or first in ("SUBSCRIBE", "SHOW")
+        if first == "EXECUTE":
+            return self.only_reads(self.prepared.executed(words))
+        return first in _QUERIES or first in ("SUBSCRIBE", "SHOW", "FETCH")
 
     async def described(self, prepared: Prepared) -> pa.Schema | None:
         """The columns of what a statement will give; None: it gives no rows."""
         words = prepared.words
+        if words and words[0].upper == "EXECUTE":
+            return await self.described(Prepared(tuple(self.prepared.executed(words)), prepared.oids))
         unbound = [Value(oid, None) for oid in prepared.oids]
         if _split(words)[1] is not None:
-            returning = _split(meant(words, unbound, self.catalogue.relations))[1]
+            returning = _split(meant(for_spark(words), unbound, self.catalogue.relations))[1]
             assert returning is not None
             return await self.evaluating.done(lambda: self._returned(returning, len(prepared.oids)))
         if not self.only_reads(words):
             return None
         if words[0].upper == "SUBSCRIBE":
             return self._subscribed(words)[1]
+        if words[0].upper == "FETCH":
+            return self.cursors.schema(words)
         if words[0].upper == "SHOW":
             return self._shown(words).batch.schema
         calls = calls_of(words)
@@ -270,34 +295,45 @@ class Session:
             failed, self.transaction = self.transaction == "E", "I"
             self.written.clear()
             is_back = failed or first in ("ROLLBACK", "ABORT")
-            self.settings.end(committed=not is_back)
+            self._ended(committed=not is_back)
             return Command("ROLLBACK" if is_back else "COMMIT")
         if first == "SAVEPOINT":
             self.written.save(words[-1].name or "")
             return Command(first)
-        if first == "SHOW":
-            return self._shown(words)
-        if first == "SET":
-            self.settings.set(words)
-            return Command(first)
-        if first == "RESET":
-            self.settings.reset(words)
-            return Command(first)
-        if first in ("DISCARD", "DEALLOCATE"):
-            name = words[-1].name or ""
-            if name == "all":
-                self.prepared.clear()
-                if first == "DISCARD":
+        return self._kept(first, words)
+
+    def _kept(self, first: str, words: Sequence[Word]) -> Answer:
+        """What a connection keeps: settings, statements and cursors."""
+        match first:
+            case "SHOW":
+                return self._shown(words)
+            case "FETCH" | "MOVE":
+                return self.cursors.fetched(words)
+            case "CLOSE":
+                return self.cursors.close(words)
+            case "SET":
+                self.settings.set(words)
+            case "RESET":
+                self.settings.reset(words)
+            case "PREPARE":
+                self.prepared.prepare(words, self.types_of)
+            case "DEALLOCATE":
+                self.prepared.deallocate(words)
+            case "DISCARD":
+                if words[-1].upper == "ALL":
+                    self.prepared.clear()
                     self.settings.reset(words)
-            elif first == "DEALLOCATE" and self.prepared.pop(name, None) is None:
-                raise Wrong("26000", f"no prepared statement '{name}'")
-            return Command("DISCARD ALL" if first == "DISCARD" else first)
-        if first in _IGNORED:
-            return Command(first)
-        said = f"{words[0].text}: this port knows SELECT, COPY ... TO STDOUT, SUBSCRIBE TO, SHOW"
-        raise Wrong("42601", said)
+                    self.cursors.close(words)
+                return Command("DISCARD ALL")
+            case _ if first not in _IGNORED:
+                said = f"{words[0].text}: this port knows SELECT, COPY ... TO STDOUT, SUBSCRIBE TO, SHOW"
+                raise Wrong("42601", said)
+        return Command(first)
 
     def _shown(self, words: Sequence[Word]) -> Rows:
+        if words[-1].upper == "ALL":
+            names, values = zip(*sorted(self.settings.values.items()), strict=True)
+            return Rows(pa.RecordBatch.from_pydict({"name": names, "setting": values}), tag="SHOW")
         name, value = self.settings.shown(words)
         return Rows(pa.RecordBatch.from_pydict({name: [value]}))
 

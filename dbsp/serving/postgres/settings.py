@@ -9,11 +9,12 @@ from typing import NoReturn
 from dbsp.circuits.errors import did_you_mean
 from dbsp.serving.postgres.catalogue.tables import SETTINGS
 from dbsp.serving.postgres.language.configuring import Call
+from dbsp.serving.postgres.language.durations import duration_shown, milliseconds
 from dbsp.serving.postgres.language.spelling import Cursor, Word
 from dbsp.serving.postgres.language.wrong import Wrong
 from dbsp.serving.postgres.language.zones import regions, zone_meant, zone_named, zone_said, zone_shown
 
-_ZONE = "TimeZone"
+_ZONE, _TIMEOUT = "TimeZone", "statement_timeout"
 # in the options that a connection begins with
 _OPTION = re.compile(r"(?:-c\s*|--)([\w.-]+)=((?:\\.|[^\s\\])*)")
 
@@ -21,9 +22,10 @@ _OPTION = re.compile(r"(?:-c\s*|--)([\w.-]+)=((?:\\.|[^\s\\])*)")
 class Settings:
     """values: by name. Those that are set within a transaction go with it where it doesn't commit."""
 
-    def __init__(self, zone: str) -> None:
-        """zone: the program's, in which a connection begins."""
-        self._first = {**SETTINGS, _ZONE: zone_shown(zone)}
+    def __init__(self, zone: str, seconds: float = 60.0) -> None:
+        """zone: the program's, in which a connection begins. seconds: what the server lets a query take."""
+        self._servers = duration_shown(round(seconds * 1000))
+        self._first = {**SETTINGS, _ZONE: zone_shown(zone), _TIMEOUT: self._servers}
         self._zone = zone
         self.values = dict(self._first)
         # what is left after ROLLBACK, and after COMMIT
@@ -34,6 +36,12 @@ class Settings:
         """The engine's name of the time zone."""
         return zone_meant(self.values[_ZONE]) or self._zone
 
+    @property
+    def timeout(self) -> float | None:
+        """The seconds that a statement may take; None: what the server lets any take."""
+        said = self.values[_TIMEOUT]
+        return (milliseconds(said) or 0) / 1000 or None if said != self._servers else None
+
     def start(self, given: Mapping[str, str]) -> None:
         """What a client says when it connects. A time zone that isn't known stays the program's."""
         said = {**dict(_OPTION.findall(given.get("options", ""))), **given}
@@ -43,6 +51,8 @@ class Settings:
                 self.values[_ZONE] = zone_named(value) or self.values[_ZONE]
             elif known == "application_name":
                 self.values[known] = value
+            elif known == _TIMEOUT and (count := milliseconds(value)) is not None:
+                self.values[known] = duration_shown(count)
         self._first = dict(self.values)
 
     def begin(self) -> None:
@@ -74,6 +84,8 @@ class Settings:
             value = self._first.get(known, "")
         elif known == _ZONE:
             value = zone_said(words) or self._unknown("".join(one.before + one.text for one in words))
+        elif known == _TIMEOUT and len(words) > 1:
+            value = "".join(one.text for one in words)
         self._change(known, value, is_local)
 
     def called(self, call: Call) -> str | None:
@@ -103,6 +115,11 @@ class Settings:
                 said = f"{known} = {value}: a backslash in '...' is itself; write E'...' where it escapes"
                 raise Wrong("0A000", said)
             value = "on"
+        if known == _TIMEOUT:
+            count = milliseconds(value)
+            if count is None:
+                raise Wrong("22023", f"{known} = '{value[:40]}': give milliseconds, '2s' or '5min'")
+            value = duration_shown(count)
         self._set(known, value, is_local)
 
     def reset(self, words: Sequence[Word]) -> None:

@@ -66,8 +66,9 @@ class Transaction:
         """The same of a statement that has been read."""
         if len(self.done) >= _LONGEST:
             raise Wrong("53400", f"a transaction has at most {_LONGEST:,} statements; COMMIT more often")
-        done = _did(self.snapshot(), statement, returning, values, zone)
-        self.done.append(done)
+        edits, before = self.snapshot(), self.done
+        done = _did(edits, statement, returning, values, zone)
+        before.append(done)  # of what was given up meanwhile, where nobody waits any more
         return done.count, done.returned
 
     def snapshot(self) -> Edits:

@@ -12,14 +12,20 @@ from functools import cached_property
 import duckdb
 import pyarrow as pa
 
-from dbsp.circuits.errors import DataError
 from dbsp.serving.postgres.catalogue.definitions import Definitions
+from dbsp.serving.postgres.catalogue.empty import EMPTY
+from dbsp.serving.postgres.catalogue.functions import FUNCTIONS
 from dbsp.serving.postgres.catalogue.keys import add_keys
-from dbsp.serving.postgres.catalogue.respelling import respelled
-from dbsp.serving.postgres.catalogue.tables import DATABASE, FUNCTIONS, INFORMATION, SETTINGS, TABLES
+from dbsp.serving.postgres.catalogue.listings import LISTINGS
+from dbsp.serving.postgres.catalogue.respelling import OWN, respelled
+from dbsp.serving.postgres.catalogue.saying import catalogue_error
+from dbsp.serving.postgres.catalogue.showing import shown
+from dbsp.serving.postgres.catalogue.standard import EMPTY_INFORMATION, INFORMATION
+from dbsp.serving.postgres.catalogue.tables import DATABASE, SETTINGS, TABLES
+from dbsp.serving.postgres.catalogue.types import functions_of, types_of
 from dbsp.serving.postgres.language.parameters import Value
 from dbsp.serving.postgres.language.spelling import Word
-from dbsp.serving.postgres.language.types import LISTED, TYPES, Type, modifier_of, oid_of
+from dbsp.serving.postgres.language.types import TYPES, modifier_of, oid_of
 from dbsp.sql.plans.program import Table
 from dbsp.sql.plans.schemas import Field, Schema
 
@@ -33,11 +39,12 @@ _BOUNDS: dict[str, str | bool | int | float | list[str]] = {
 }
 # a question of a tool takes milliseconds
 _SECONDS = 10.0
-_PUBLIC, _SYSTEM, _STANDARD = 2200, 11, 13000
+_PUBLIC, _SYSTEM, _STANDARD, _SPACE = 2200, 11, 13000, 1663
 _KINDS = {
     "r": {"table_type": "BASE TABLE", "is_insertable_into": "YES"},
     "v": {"table_type": "VIEW", "is_insertable_into": "NO"},
 }
+_RELATIONS = [*TABLES, *EMPTY, *INFORMATION, *EMPTY_INFORMATION, *(one.split(".")[1] for one in LISTINGS)]
 _ASKED = frozenset(
     {
         *("version", "current_schema", "current_schemas", "current_database", "current_catalog"),
@@ -71,33 +78,31 @@ class Catalogue:
         )
 
     def answer(self, words: Sequence[Word], values: Sequence[Value]) -> pa.Table:
-        """Raises DataError, as DuckDB says it."""
+        """Raises Wrong."""
         with self._lock:
             late = threading.Timer(_SECONDS, self._database.interrupt)
             late.start()
             try:
                 found = self._database.sql(respelled(words, values)).to_arrow_table()
             except duckdb.Error as error:
-                raise DataError(f"the catalogue can't answer that: {error}") from None
+                raise catalogue_error(error, _RELATIONS, OWN) from None
             finally:
                 late.cancel()
-        columns = [_shown(column) for column in found.columns]
-        fields = [
-            pa.field(one.name, column.type, metadata=LISTED if pa.types.is_list(one.type) else None)
-            for one, column in zip(found.schema, columns, strict=True)
-        ]
-        return pa.table(columns, schema=pa.schema(fields))
+        return shown(found)
 
     @cached_property
     def _database(self) -> duckdb.DuckDBPyConnection:
         database = duckdb.connect(config=_BOUNDS)
+        database.execute(f"ATTACH ':memory:' AS {DATABASE}; USE {DATABASE}; DETACH memory")
         database.execute("CREATE SCHEMA pg; CREATE SCHEMA information; SET search_path = 'pg'")
-        for schema, tables in (("pg", TABLES), ("information", INFORMATION)):
+        for schema, tables in (("pg", TABLES | EMPTY), ("information", INFORMATION | EMPTY_INFORMATION)):
             for name, columns in tables.items():
-                database.execute(f"CREATE TABLE {schema}.{name} ({columns})")
+                database.execute(f"CREATE TABLE {schema}.{name} ({_typed(columns)})")
         database.execute("CREATE TABLE pg.shown_types (oid BIGINT, typname VARCHAR, shown VARCHAR)")
         # place: of an index's column, 0 of the whole
         database.execute("CREATE TABLE pg.definitions (oid BIGINT, place INT, said VARCHAR)")
+        for name, query in LISTINGS.items():
+            database.execute(f"CREATE VIEW {name} AS {query}")
         database.execute(FUNCTIONS)
         self._fill(database)
         database.execute("SET lock_configuration = true")
@@ -116,13 +121,20 @@ class Catalogue:
             "information.schemata",
             [{"catalog_name": DATABASE, "schema_name": n, "schema_owner": "dbsp"} for n in spaces.values()],
         )
+        add("information.information_schema_catalog_name", [{"catalog_name": DATABASE}])
+        add("information.character_sets", [_characters()])
         database_row = {"oid": 5, "datname": DATABASE, "datdba": 10, "encoding": 6, "datistemplate": False}
         more = {"datallowconn": True, "datconnlimit": -1, "datcollate": "C", "datctype": "C"}
-        add("pg.pg_database", [{**database_row, **more, "datlocprovider": "c"}])
-        add("pg.pg_roles", [{"oid": 10, "rolname": "dbsp", "rolsuper": False, "rolcanlogin": True}])
+        add("pg.pg_database", [{**database_row, **more, "datlocprovider": "c", "dattablespace": _SPACE}])
+        add("pg.pg_tablespace", [{"oid": _SPACE, "spcname": "pg_default", "spcowner": 10}])
+        add("pg.pg_stat_gssapi", [{"pid": 1, "gss_authenticated": False, "encrypted": False}])
+        role = {"oid": 10, "rolname": "dbsp", "rolinherit": True, "rolcanlogin": True, "rolconnlimit": -1}
+        never = ("rolsuper", "rolcreaterole", "rolcreatedb", "rolreplication", "rolbypassrls")
+        add("pg.pg_roles", [{**role, **dict.fromkeys(never, False)}])
         add("pg.pg_settings", [{"name": n.lower(), "setting": v} for n, v in SETTINGS.items()])
         add("pg.shown_types", [{"oid": o, "typname": t.name, "shown": t.full} for o, t in TYPES.items()])
-        add("pg.pg_type", [_type(oid, type_) for oid, type_ in TYPES.items()])
+        add("pg.pg_type", types_of(_SYSTEM))
+        add("pg.pg_proc", functions_of(_SYSTEM))
         relations = self.relations
         numbers = {name: n for n, name in enumerate(relations, _FIRST)}
         columns = [(name, i, c) for name, schema in relations.items() for i, c in enumerate(schema, 1)]
@@ -166,11 +178,16 @@ def _place(name: str) -> dict[str, object]:
     return {"table_catalog": DATABASE, "table_schema": "public", "table_name": name}
 
 
-def _type(oid: int, type_: Type) -> dict[str, object]:
-    kind = {"typtype": "b", "typcategory": type_.category, "typdelim": ",", "typrelid": 0, "typelem": 0}
-    rest = {"typarray": 0, "typbasetype": 0, "typtypmod": -1, "typnotnull": False, "typcollation": 0}
-    base = {"oid": oid, "typname": type_.name, "typnamespace": _SYSTEM, "typowner": 10, "typlen": type_.size}
-    return {**base, **kind, **rest}
+def _typed(columns: str) -> str:
+    """Columns of which no type is said are texts."""
+    return ", ".join(one if " " in one else f"{one} VARCHAR" for one in columns.split(", "))
+
+
+def _characters() -> dict[str, object]:
+    """The one set of characters that there is."""
+    default = {"default_collate_catalog": DATABASE, "default_collate_schema": "pg_catalog"}
+    named = {"character_set_name": "UTF8", "character_repertoire": "UCS", "form_of_use": "UTF8"}
+    return {**named, **default, "default_collate_name": "C"}
 
 
 def _relation(number: int, name: str, columns: int, kind: str) -> dict[str, object]:
@@ -232,13 +249,3 @@ def _column(position: int, column: Field) -> dict[str, object]:
         "is_generated": "NEVER",
         "is_updatable": "NO",
     }
-
-
-def _shown(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Lists as PostgreSQL writes arrays: `{a,b}`."""
-    if not pa.types.is_list(column.type):
-        return column.cast(pa.string()) if pa.types.is_large_string(column.type) else column
-    values = column.to_pylist()
-    return pa.chunked_array(
-        [pa.array([None if v is None else "{" + ",".join(map(str, v)) + "}" for v in values])]
-    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from dbsp.serving.postgres.catalogue.tables import DATABASE
 from dbsp.sql.plans.program import Table
 
 Row = dict[str, object]
@@ -32,8 +33,10 @@ def add_keys(add: Add, tables: Sequence[Table], numbers: Mapping[str, int], firs
         add("pg.definitions", [{"oid": number, "place": i, "said": part} for i, part in enumerate(parts)])
         key = {"oid": number + len(keyed), "place": 0, "said": f"PRIMARY KEY ({listed})"}
         add("pg.definitions", [key])
-        said = {"constraint_name": name, "table_schema": "public", "table_name": table.name}
-        add("information.table_constraints", [{**said, "constraint_type": "PRIMARY KEY"}])
+        within = {"constraint_catalog": DATABASE, "constraint_schema": "public", "table_catalog": DATABASE}
+        said = {**within, "constraint_name": name, "table_schema": "public", "table_name": table.name}
+        never = {"is_deferrable": "NO", "initially_deferred": "NO", "enforced": "YES"}
+        add("information.table_constraints", [{**said, **never, "constraint_type": "PRIMARY KEY"}])
         add(
             "information.key_column_usage",
             [

@@ -95,7 +95,8 @@ def _options(words: Sequence[Word]) -> dict[str, str]:
                 said = Cursor(said.rest[1:])
         elif name in ("FORMAT", "DELIMITER", "NULL", "QUOTE", "ESCAPE", "ENCODING"):
             word = said.next
-            found[name] = word.string if word.kind in ("string", "escaped", "dollars") else word.text
+            is_text = word.kind in ("string", "escaped", "dollars")
+            found[name] = word.string if is_text else (word.kind == "quoted" and word.name) or word.text
             said = Cursor(said.rest[1:])
         else:
             raise Wrong("0A000", f"COPY: {name or said.next.text} is unknown; {_SAID}")

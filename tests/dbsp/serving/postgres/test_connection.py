@@ -70,6 +70,14 @@ def test_statements_come_and_go(port: Served) -> None:
             one.execute("DEALLOCATE gone")
 
 
+def test_a_cursor_is_a_portal_that_can_be_described(port: Served) -> None:
+    with greeted(port) as one:
+        one.sendall(message(b"Q", text("BEGIN; DECLARE c CURSOR FOR SELECT 1")))
+        assert kinds(one) == "CCZ"
+        one.sendall(message(b"D", b"P", text("c")) + message(b"D", b"P", text("d")) + message(b"S"))
+        assert kinds(one) == "TEZ"
+
+
 def test_what_is_described_is_not_done(port: Served) -> None:
     parse = message(b"P", text(""), text("BEGIN"), struct.pack("!h", 0))
     bind = message(b"B", text(""), text(""), struct.pack("!hhh", 0, 0, 0))

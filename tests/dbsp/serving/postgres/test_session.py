@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import Any
 
 import psycopg
@@ -54,6 +55,30 @@ def test_settings_are_those_of_a_connection(port: Served) -> None:
         one.execute("SET application_name = 'me'")
         assert one.execute("SHOW application_name").fetchone() == ("me",)
         assert other.execute("SHOW application_name").fetchone() == ("",)
+
+
+# a query that takes minutes
+LONG = "SELECT count(*) FROM (SELECT explode(sequence(1, 30000))) a, (SELECT explode(sequence(1, 30000))) b"
+
+
+def test_a_statement_takes_as_long_as_it_may(port: Served) -> None:
+    with port.connect(options="-c statement_timeout=300") as one:
+        assert one.execute("SHOW statement_timeout").fetchone() == ("300ms",)
+        began = time.monotonic()
+        for query, prepares in ((LONG, False), (f"{LONG} WHERE a.col > b.col", True)):
+            with pytest.raises(
+                psycopg.errors.QueryCanceled, match="due to statement timeout, which is 300ms"
+            ):
+                one.execute(query.encode(), prepare=prepares)
+        with pytest.raises(psycopg.errors.QueryCanceled):
+            list(one.cursor().stream("SUBSCRIBE TO turnover"))
+        assert time.monotonic() - began < 20
+        one.execute("SET statement_timeout = 0")
+        assert one.execute("SELECT n FROM turnover WHERE shop = 's1'").fetchall() == [(3,)]
+
+
+def test_all_settings_are_shown(port: Served) -> None:
+    assert ("statement_timeout", "1min") in port.asked("SHOW ALL")
 
 
 def test_a_subscriber_sees_each_step() -> None:

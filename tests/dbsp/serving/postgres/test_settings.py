@@ -104,6 +104,26 @@ def test_strings_are_read_in_one_way() -> None:
     assert settings.values["standard_conforming_strings"] == "on"
 
 
+def test_how_long_a_statement_may_take() -> None:
+    settings = Settings("UTC", 90)
+    assert (settings.timeout, settings.values["statement_timeout"]) == (None, "90s")
+    for text, seconds, shown in (
+        ("SET statement_timeout = 2000", 2, "2s"),
+        ("SET statement_timeout TO '500ms'", 0.5, "500ms"),
+        ("SET statement_timeout = 1 min", 60, "1min"),
+        ("SET statement_timeout = 0", None, "0"),
+        ("RESET statement_timeout", None, "90s"),
+    ):
+        said(settings, text)
+        assert (settings.timeout, settings.values["statement_timeout"]) == (seconds, shown)
+    settings.start({"options": "-c statement_timeout=3s"})
+    said(settings, "SET statement_timeout = 1", "SET statement_timeout TO DEFAULT")
+    assert settings.timeout == 3
+    with pytest.raises(Wrong, match="statement_timeout = 'soon': give milliseconds") as raised:
+        said(settings, "SET statement_timeout = 'soon'")
+    assert raised.value.code == "22023"
+
+
 def test_a_transaction_keeps_or_takes_back() -> None:
     settings = Settings("UTC")
     for committed, left in ((False, "UTC"), (True, "Asia/Tokyo")):

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
+from types import SimpleNamespace
 from typing import Any
 
 import psycopg
@@ -13,6 +14,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
+from dbsp.serving.postgres import transaction
 from tests.dbsp.serving.postgres.connected import Served, connected
 from tests.dbsp.serving.served import TOKEN
 
@@ -151,6 +153,22 @@ def test_what_others_changed_meanwhile_is_seen_or_ends_it(port: Served) -> None:
             one.commit()
         one.rollback()
         assert len(port.asked("SELECT * FROM orders")) == 2
+
+
+def test_what_was_given_up_while_it_ran_is_not_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread can't be stopped: a statement that was cancelled may end when nobody waits for it."""
+    nothing: Any = None
+    one = transaction.Transaction(nothing, nothing)
+    edits: Any = SimpleNamespace()
+    one._edits = edits
+
+    def did(*_: object) -> SimpleNamespace:
+        one.clear()
+        return SimpleNamespace(count=1, returned=None)
+
+    monkeypatch.setattr(transaction, "_did", did)
+    assert one.do(nothing, "UTC") == (1, None)
+    assert not one.done and not one.has_begun
 
 
 def test_counters_of_many_writers_lose_nothing(port: Served) -> None:

@@ -21,7 +21,25 @@ def test_schemas_operators_and_casts() -> None:
     assert _said("SELECT 'v'::regclass, c.oid::pg_catalog.regclass, a::name, b::text") == (
         "SELECT pg.to_regclass('v'), c.oid::BIGINT, a::VARCHAR, b::text"
     )
-    assert _said("SELECT CAST(a AS REGCLASS), current_user") == "SELECT CAST(a AS BIGINT), 'dbsp'"
+    assert _said("SELECT CAST(a AS REGCLASS), current_user") == (
+        "SELECT CAST(a AS BIGINT), 'dbsp' AS current_user"
+    )
+
+
+def test_types_of_the_catalogue_are_cast_to() -> None:
+    assert _said("SELECT CAST(a AS pg_catalog.text), CAST(b AS pg_catalog.oid), f(t.oid)") == (
+        "SELECT CAST(a AS text), CAST(b AS BIGINT), f(t.oid)"
+    )
+    assert _said("SELECT a <> ALL('{x,y}'::text[]), t.typsend::text, '1'::int") == (
+        "SELECT a <> ALL( ARRAY['x', 'y']::text[]), pg.proc_named( t.typsend), '1'::int"
+    )
+
+
+def test_settings_and_relations_of_rows() -> None:
+    assert _said("SELECT current_setting('max_index_keys')::int, current_setting(a)") == (
+        "SELECT '32'::int, current_setting(a)"
+    )
+    assert _said("SELECT d WHERE d.classoid = c.tableoid") == "SELECT d WHERE d.classoid = 0"
 
 
 def test_values_stay_values() -> None:

@@ -34,6 +34,7 @@ def read(said: str) -> Copy:
             ("text", False, b"|", b""),
         ),
         ("COPY t FROM STDIN DELIMITER '|' NULL ''", "t", (), ("text", False, b"|", b"")),
+        ('COPY t FROM STDIN (FORMAT "csv")', "t", (), ("csv", False, b",", b"")),
         ("COPY t FROM STDIN (HEADER MATCH, ENCODING 'utf-8', FORMAT csv)", "t", (), ("csv", True, b",", b"")),
     ],
 )
