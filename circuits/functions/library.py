@@ -13,7 +13,7 @@ from dbsp.circuits.expressions.registry import Function, registered
 # What most programs call comes first: a name is looked for in one family after the other, and no module of a
 # later one is imported. All of them take five times as long as conditions and arithmetic.
 _FAMILIES = {
-    "logic": ("comparison", "conditional", "failing", "interval_codes", "logic", "mirrored"),
+    "logic": ("comparison", "conditional", "failing", "interval_codes", "logic", "mirrored", "saturated"),
     "numbers": ("arithmetic", "bits", "division", "drawn", "math", "rounding"),
     "casts": ("cast",),
     "times": (

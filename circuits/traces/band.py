@@ -27,6 +27,8 @@ from dbsp.circuits.traces.layout import LOW, of_placement, placements, with_low
 from dbsp.circuits.traces.sorted_run import SortedRun
 
 Ranges = tuple[np.ndarray, np.ndarray, np.ndarray]  # (row, start, stop)
+# beyond the least and the greatest code
+_BEFORE, _AFTER = -1, 1 << 32
 
 
 class Asked(ABC):
@@ -101,12 +103,32 @@ class Spans(Asked):
 
 
 @dataclass(frozen=True)
+class Several(Asked):
+    """What all of them ask, of which no two meet the same row."""
+
+    batch: Batch
+    parts: tuple[Asked, ...]
+
+    def matches(self, run: SortedRun) -> Ranges:
+        none = np.zeros(0, np.int64)
+        found = [(none, none, none), *(part.matches(run) for part in self.parts)]
+        owner, start, stop = (np.concatenate([each[i] for each in found]) for i in range(3))
+        return owner, start, stop
+
+
+@dataclass(frozen=True)
 class ValueBand(Band):
-    """lower, upper: what the column must not be below, or above, over the other side's columns."""
+    """lower, upper: what the column must not be below, or above, over the other side's columns.
+
+    under, over: at most and at least which it is met all the same, because the condition may fail there; not
+    where that is NULL.
+    """
 
     column: int
     lower: tuple[Expression, ...]
     upper: tuple[Expression, ...]
+    under: tuple[Expression, ...] = ()
+    over: tuple[Expression, ...] = ()
 
     @property
     def is_closed(self) -> bool:  # type: ignore[override]
@@ -114,7 +136,7 @@ class ValueBand(Band):
 
     @property
     def bounds(self) -> tuple[Expression, ...]:
-        return *self.lower, *self.upper
+        return *self.lower, *self.upper, *self.under, *self.over
 
     def orders(self, data_type: pa.DataType) -> bool:
         return all(bound.type == data_type for bound in self.bounds)
@@ -124,8 +146,45 @@ class ValueBand(Band):
         low, below = _codes(self.lower, rows, np.maximum, np.uint64(0))
         high, above = _codes(self.upper, rows, np.minimum, LOW)
         some = below & above & (low <= high)
-        least, greatest = with_low(batch.keys, low), with_low(batch.keys, high)
-        return Spans(batch, np.where(some, least, np.uint64(1)), np.where(some, greatest, np.uint64(0)))
+        if not (self.under or self.over):
+            return _spans(batch, low, high, some)
+        # signed, so that there is a code before the first
+        met = np.where(some, low, 1).astype(np.int64), np.where(some, high, 0).astype(np.int64)
+        under = _furthest(self.under, rows, np.maximum, _BEFORE)
+        over = _furthest(self.over, rows, np.minimum, _AFTER)
+        parts = (_spans(batch, *codes) for codes in _each_once(*met, under, over))
+        return Several(batch, tuple(part for part in parts if (part.least <= part.greatest).any()))
+
+
+def _spans(batch: Batch, low: np.ndarray, high: np.ndarray, some: np.ndarray) -> Spans:
+    """Of codes from low to high, where there are some."""
+    least, greatest = (
+        with_low(batch.keys, np.where(some, codes, 0).astype(np.uint64)) for codes in (low, high)
+    )
+    return Spans(batch, np.where(some, least, np.uint64(1)), np.where(some, greatest, np.uint64(0)))
+
+
+def _each_once(
+    low: np.ndarray, high: np.ndarray, under: np.ndarray, over: np.ndarray
+) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """(first, last, whether there are some): codes up to under, from low to high, and from over on."""
+    some = low <= high
+    below = some & (low - 1 <= under)
+    under = np.where(below, np.maximum(under, high), under)
+    above = some & ~below & (over <= high + 1)
+    over = np.where(above, np.minimum(over, low), over)
+    under = np.minimum(under, over - 1)
+    none, all_ = np.zeros_like(under), np.full_like(over, _AFTER - 1)
+    return [(none, under, under >= 0), (low, high, some & ~below & ~above), (over, all_, over < _AFTER)]
+
+
+def _furthest(bounds: Iterable[Expression], rows: pa.RecordBatch, further: np.ufunc, none: int) -> np.ndarray:
+    """int64[n]: the furthest bound's code; `none` where all are NULL. They never fail."""
+    codes = np.full(rows.num_rows, none, np.int64)
+    for bound in bounds:
+        values = evaluate(bound, rows)
+        codes = np.where(validity(values), further(codes, order_code(values).astype(np.int64)), codes)
+    return codes
 
 
 def _codes(

@@ -3,9 +3,9 @@
     a ⟕ b = (a ⋈ b) ∪ pad(a ▷ b)        a ⟗ b = (a ⋈ b) ∪ pad(a ▷ b) ∪ pad(b ▷ a)
     existence(a, b) = (a ⋉ b) × {true} ∪ (a ▷ b) × {false}
 
-A side's row is *eligible* if its keys aren't NULL and it meets the conditions that read this side only. Any
-other row has no match, and is neither stored nor looked at for one. What then remains of the residual is
-judged of pairs: a left row has a match if it is the left half of a pair,
+A side's row is *eligible* if its keys aren't NULL, nor what a difference is of, and it meets the conditions
+that read this side only. Any other row has no match, and is neither stored nor looked at for one. What then
+remains of the residual is judged of pairs: a left row has a match if it is the left half of a pair,
 
     a ⋉ b ON keys AND residual = a ⋉ π_a(a ⋈ b ON keys AND residual)
 
@@ -38,7 +38,7 @@ from dbsp.circuits.traces.band import Band, ValueBand
 from dbsp.circuits.traces.interval_band import IntervalBand
 from dbsp.sql.lowering.context.lowering import Lowering
 from dbsp.sql.plans import nodes as p
-from dbsp.sql.plans.expressions.bands import interval_bounds, value_bounds
+from dbsp.sql.plans.expressions.bands import ValueBounds, interval_bounds, value_bounds
 from dbsp.sql.plans.expressions.compared import Compared, compared
 from dbsp.sql.plans.nodes.join import is_unique
 from dbsp.sql.plans.plan import Plan
@@ -159,6 +159,7 @@ class _Joining:
                 expressions.append(key)
                 fields.append(Field(f"key{len(positions)}", key.type, key.nullable))
         band = at = None
+        known: list[int] = []
         if self.comparison is not None:
             value = (self.comparison.left, self.comparison.right)[which]
             if value not in expressions:
@@ -166,23 +167,27 @@ class _Joining:
                 fields.append(Field("compared", value.type, value.nullable))
             at = expressions.index(value)
         elif not is_unique(keys, self.lowering.stream_key(plan)):
-            band = self._band(which, expressions, fields)
+            bounded = value_bounds(self.residual, self.width, which == RIGHT, self.plan.asks_of_nulls)
+            if bounded is not None:
+                band = self._band(which, bounded, expressions, fields)
+                if bounded.never_null and isinstance(band, ValueBand) and fields[band.column].nullable:
+                    known = [band.column]
         node = self.lowering.map(node, tuple(expressions), tuple(fields))
         conditions: list[Expression] = [
             _is_not_null(Column(i, fields[i].type))
             for i, safe in zip(positions, self.plan.null_safe, strict=True)
             if fields[i].nullable and not safe
         ]
+        conditions += [_is_not_null(Column(i, fields[i].type)) for i in known]
         condition = conjunction(conditions + own)
         eligible = node if condition is None else self.builder.add(Filter(condition), node)
         return _Side(plan, node, tuple(fields), tuple(positions), keys, condition, eligible, band, at)
 
-    def _band(self, which: int, expressions: list[Expression], fields: list[Field]) -> Band | None:
+    def _band(
+        self, which: int, bounded: ValueBounds, expressions: list[Expression], fields: list[Field]
+    ) -> ValueBand | IntervalBand:
         """What a row of the other side bounds; its order becomes a further column, unless it is one."""
-        bounded = value_bounds(self.residual, self.width, which == RIGHT)
         interval = interval_bounds(self.residual, self.width, which == RIGHT)
-        if bounded is None:
-            return None
         value, name = bounded.value, "bounded"
         if interval is not None and not (bounded.lower and bounded.upper):
             nullable = interval.start.nullable or interval.end.nullable
@@ -195,7 +200,8 @@ class _Joining:
             fields.append(Field(name, value.type, value.nullable))
         column = expressions.index(value)
         if name == "bounded" or interval is None:
-            return ValueBand(column, tuple(bounded.lower), tuple(bounded.upper))
+            ends = bounded.lower, bounded.upper, bounded.under, bounded.over
+            return ValueBand(column, *map(tuple, ends))
         return IntervalBand(column, tuple(interval.least), tuple(interval.most))
 
     def _trace(self, side: _Side) -> int:

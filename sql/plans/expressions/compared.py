@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from dbsp.circuits.columns.order_codes import has_order_code
 from dbsp.circuits.expressions.nodes import Call, Column, Expression, columns_of
 from dbsp.circuits.expressions.predicates import FLIPPED
-from dbsp.sql.plans.expressions.bands import is_safe, moved
+from dbsp.sql.plans.expressions.bands import moved
+from dbsp.sql.plans.expressions.safe import is_safe
 
 # joins of which only counts whether a left row has a match
 ONE_SIDED = ("semi", "anti", "existence")

@@ -130,6 +130,11 @@ class Join(Conditional):
     def verify(self) -> None:
         self.verify_keys(JOINS)
 
+    @property
+    def asks_of_nulls(self) -> bool:
+        """Whether Spark computes the condition of rows with a NULL that can make none of it true."""
+        return self.kind not in ("inner", "semi")
+
     def append_only(self, relations: Mapping[str, bool]) -> bool:
         """append_only(a ⋈ b) = append_only(a ⋉ b) = append_only(a) ∧ append_only(b)
 
@@ -221,7 +226,7 @@ class Join(Conditional):
     def cost(self) -> str:
         looked_up = "changed keys" if self.left_keys else ""
         parts, width = conjuncts(self.residual), len(self.left.schema)
-        sides = [value_bounds(parts, width, right) for right in (False, True)]
+        sides = [value_bounds(parts, width, right, self.asks_of_nulls) for right in (False, True)]
         bounded = [side for side in sides if side is not None]
         if bounded:
             intervals = [interval_bounds(parts, width, right) for right in (False, True)]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsp.circuits.columns.hashing import FOUR_BITS
-from dbsp.circuits.expressions.nodes import Call, Column
+from dbsp.circuits.expressions.nodes import Call, Column, Literal
 from dbsp.circuits.traces.band import Band, ValueBand, asked
 from dbsp.circuits.traces.batch import Batch
 from dbsp.circuits.traces.layout import Layout
@@ -76,6 +76,44 @@ def test_a_band_finds_what_meets_its_bounds(
     assert expected <= found
     if seed == 0:  # small numbers have codes of their own, and keys have hashes of their own
         assert found == expected
+
+
+@given(
+    stored,
+    asking,
+    st.sampled_from([(True, True), (True, False), (False, True)]),
+    st.sampled_from(["both", "lower", "upper"]),
+    st.booleans(),
+)
+def test_what_may_fail_beyond_the_bounds_is_met_too_and_once(
+    kept: Listed, rows: Listed, ends: tuple[bool, bool], name: str, pieces: bool
+) -> None:
+    """Up to the lower bound less 2, from the upper one plus 1 on, or up to either, where it isn't NULL."""
+    long, batch = batch_of(STORED, kept, 0), batch_of(ASKING, rows, 0)
+    run = in_pieces(long) if pieces else SortedRun([long])
+
+    def beside(bound: Column, by: int) -> Call:
+        return Call("saturated_sum", (bound, Literal(by, INT)), INT)
+
+    under = (beside(LOW, -2), beside(HIGH, -3)) if ends[0] else ()
+    over = (beside(HIGH, 1),) if ends[1] else ()
+    owner, start, stop = asked(batch, replace(BANDS[name], under=under, over=over)).matches(run)
+    i, j = expand_ranges(start, stop)
+    found = sorted((int(owner[a]), int(b)) for a, b in zip(i, j, strict=True))
+    there, mine = long.rows.to_pylist(), batch.rows.to_pylist()
+
+    def is_beyond(one: dict[str, int | None], x: int) -> bool:
+        low, high = one["low"], one["high"]
+        below = (low is not None and x <= low - 2) or (high is not None and x <= high - 3)
+        return (bool(under) and below) or (bool(over) and high is not None and x >= high + 1)
+
+    assert found == [
+        (a, b)
+        for a, one in enumerate(mine)
+        for b, other in enumerate(there)
+        if one["k"] == other["k"]
+        and (meets(name, tuple(one.values()), other["x"]) or is_beyond(one, other["x"]))
+    ]
 
 
 @given(stored, asking)

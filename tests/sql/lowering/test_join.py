@@ -25,6 +25,7 @@ from tests.sql.hand_made import (
     by_duckdb,
     call,
     column,
+    literal,
     positive,
     project,
     random_bags,
@@ -63,6 +64,15 @@ CONDITIONS = {
             type_=BOOL,
         ),
         "coalesce(t.b, t.c) < coalesce(u.b, u.c)",
+    ),
+    "a difference": (
+        call(
+            "less_than_or_equal",
+            call("abs", call("subtract", column(5), column(1))),
+            literal(1),
+            type_=BOOL,
+        ),
+        "abs(u.b - t.b) <= 1",
     ),
     "a key that can fail": (
         call("less_than", call("add", column(1), column(1)), column(5), type_=BOOL),
@@ -108,6 +118,8 @@ def in_sql(kind: str, condition: str, keys: int, safe: bool) -> str:
         ("a comparison of one side's more", 1, False),
         ("computed", 1, False),
         ("a key that can fail", 1, True),
+        ("a difference", 0, False),
+        ("a difference", 1, False),
     ],
 )
 def test_every_kind(kind: str, condition: str, keys: int, safe: bool) -> None:
@@ -135,6 +147,20 @@ def test_what_is_bounded_is_the_order_of_its_trace() -> None:
         circuit_of(joined("inner", "a range"), tables=(table(T, ("a",)), table(U, ("a",)))), Join
     )
     assert (keyed.left_band, keyed.right_band) == (None, None)
+
+
+def test_a_difference_is_the_order_of_both_traces() -> None:
+    (join,) = operators(circuit_of(joined("inner", "a difference")), Join)
+    for band in (join.left_band, join.right_band):
+        assert isinstance(band, ValueBand)
+        assert (band.column, band.is_closed, len(band.under), len(band.over)) == (1, True, 1, 1)
+
+
+@pytest.mark.parametrize("kind", ["inner", "left", "anti"])
+def test_a_row_of_which_there_is_no_difference_has_no_match_and_is_not_stored(kind: str) -> None:
+    circuit = circuit_of(joined(kind, "a difference"))
+    conditions = {str(one.condition) for one in operators(circuit, Filter)}
+    assert "and(is_not_null(#0), is_not_null(#1))" in conditions
 
 
 def test_only_what_is_read_is_put_out_of_a_join() -> None:
