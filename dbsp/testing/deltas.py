@@ -21,6 +21,7 @@ from dbsp.sql.plans.program import Program, Table
 from dbsp.testing.choices import Choices, Seeded, chance
 from dbsp.testing.contents import Contents
 from dbsp.testing.domains import constants, value
+from dbsp.testing.programs import ProgramLike, load
 from dbsp.views.changes import Changes
 
 Deltas = list[StepOfFile]
@@ -34,15 +35,17 @@ _CLOCK = datetime(2024, 2, 29, 10, tzinfo=UTC)
 _PACES = [timedelta(0), timedelta(minutes=5), timedelta(hours=1), timedelta(days=1)]
 
 
-def random_deltas(program: Program, steps: int = 5, seed: int = 0, most: int = 4) -> Deltas:
+def random_deltas(program: ProgramLike, steps: int = 5, seed: int = 0, most: int = 4) -> Deltas:
     """Always the same ones for a seed. most: how many changes of a table a step has at most.
+
+    program: a compiled one, or what `load` takes. Raises ProgramError.
 
     Examples:
         >>> deltas = random_deltas(p.program, steps=3, seed=1)
         >>> len(deltas), deltas == random_deltas(p.program, steps=3, seed=1)
         (3, True)
     """
-    return draw_deltas(Seeded(seed), program, steps, most)
+    return draw_deltas(Seeded(seed), load(program), steps, most)
 
 
 def draw_deltas(choices: Choices, program: Program, steps: int, most: int = 4) -> Deltas:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from dbsp.sql.plans.program import Program
 from dbsp.testing.deltas import Deltas, draw_deltas
+from dbsp.testing.programs import ProgramLike, load
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy
@@ -33,8 +33,10 @@ class Drawn:
         return self.draw(self._strategies.sampled_from(options))
 
 
-def deltas_of(program: Program, steps: int = 5, most: int = 4) -> SearchStrategy[Deltas]:
+def deltas_of(program: ProgramLike, steps: int = 5, most: int = 4) -> SearchStrategy[Deltas]:
     """Up to `steps` steps, of up to `most` changes of each table.
+
+    program: a compiled one, or what `load` takes. Raises ProgramError.
 
     Examples:
         >>> from hypothesis import given, settings
@@ -46,9 +48,11 @@ def deltas_of(program: Program, steps: int = 5, most: int = 4) -> SearchStrategy
     """
     from hypothesis import strategies  # noqa: PLC0415
 
+    compiled = load(program)
+
     @strategies.composite
     def drawn(draw: DrawFn) -> Deltas:
         choices = Drawn(draw)
-        return draw_deltas(choices, program, choices.integer(1, steps), most)
+        return draw_deltas(choices, compiled, choices.integer(1, steps), most)
 
     return drawn()

@@ -6,11 +6,14 @@ from collections import Counter
 
 import pyarrow as pa
 import pytest
+from hypothesis import find
 
 from dbsp.circuits.progress.waterline import CLOCK
 from dbsp.commands.replays.steps import Change, StepOfFile
 from dbsp.testing.contents import Contents
 from dbsp.testing.deltas import items_of, random_deltas, steps_of
+from dbsp.testing.programs import load
+from dbsp.testing.strategies import deltas_of
 from tests.dbsp.testing.made import a_program, a_table
 
 BAG = a_table("bag", {"k": pa.int64(), "s": pa.string()})
@@ -21,6 +24,21 @@ PROGRAM = a_program(tables=[BAG, KEYED, GROWING])
 
 def test_a_seed_draws_the_same_again():
     assert random_deltas(PROGRAM, seed=3) == random_deltas(PROGRAM, seed=3) != random_deltas(PROGRAM, seed=4)
+
+
+@pytest.mark.spark
+def test_a_program_may_be_a_file_or_its_text(tmp_path):
+    text = "CREATE TABLE t (x INT); CREATE VIEW v AS SELECT max(x) AS top FROM t;"
+    file = tmp_path / "program.sql"
+    file.write_text(text)
+    known = random_deltas(load(text), seed=3)
+    assert (
+        random_deltas(text, seed=3)
+        == random_deltas(file, seed=3)
+        == random_deltas(str(file), seed=3)
+        == known
+    )
+    assert isinstance(find(deltas_of(file), bool), list)
 
 
 def test_there_are_as_many_as_asked_for():
