@@ -39,8 +39,7 @@ def _rewrite(node: Plan) -> Plan:
     window = node.input
     width = len(window.input.schema)
     parts = conjuncts(node.condition)
-    limits = {part: limit for part in parts if (limit := _limit(part, width)) is not None}
-    limits = {part: at for part, at in limits.items() if window.calls[at[0] - width].function in RANKINGS}
+    limits = {part: limit for part in parts if (limit := _limit(part, window)) is not None}
     if not limits:
         return node
     column, size = min(limits.values(), key=lambda limit: limit[1])
@@ -74,17 +73,20 @@ def _first_rows(ranking: str, size: int, furthest: Beyond) -> tuple[str, int]:
     return "dense_rank", size + furthest.rows
 
 
-def _limit(part: Expression, width: int) -> tuple[int, int] | None:
+def _limit(part: Expression, window: Window) -> tuple[int, int] | None:
     """(rank's column, k) of a condition that says rank <= k, or more."""
     if not isinstance(part, Call) or len(part.arguments) != 2:
         return None
     function, (left, right) = part.function, part.arguments
     if isinstance(left, Literal):
         function, left, right = _FLIPPED.get(function, ""), right, left
-    is_rank = isinstance(left, Column) and left.index >= width
-    if not is_rank or not isinstance(right, Literal) or not pa.types.is_integer(right.type):
+    width = len(window.input.schema)
+    is_computed = isinstance(left, Column) and left.index >= width
+    if not is_computed or not isinstance(right, Literal) or not pa.types.is_integer(right.type):
         return None
     assert isinstance(left, Column)
+    if window.calls[left.index - width].function not in RANKINGS:
+        return None
     if not isinstance(right.value, int) or function not in ("less_than", "less_than_or_equal", "equal_to"):
         return None
     return left.index, max(right.value - (function == "less_than"), 0)

@@ -4,8 +4,6 @@ of every type, of rows that come and go.
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -27,7 +25,7 @@ from tests.generators.programs import Program
 from tests.generators.strategies import runs, split
 from tests.laws import laws
 from tests.laws.laws import WAYS, Case, Way
-from tests.laws.test_evolution_laws import opened, rows, step
+from tests.laws.test_evolution_laws import goes_on_after
 from tests.oracles.oracle import DuckDB, Spark
 
 pytestmark = pytest.mark.spark
@@ -100,21 +98,8 @@ def test_a_state_of_pairs_goes_on(spark: Any, data: st.DataObject) -> None:
     tables = {table.name: table for table in program.tables}
     run = data.draw(runs(program, steps=6))
     at = data.draw(st.integers(1, len(run)))
-    with tempfile.TemporaryDirectory() as root, opened(after, Path(root) / "all") as through:
-        state = Path(root) / "state"
-        with opened(before, state) as p:
-            for delta in run[:at]:
-                assert step(p, tables, delta) == step(through, tables, delta)
-        plan = dbsp.plan(after, state)
-        assert not plan.refused and not plan.of("dropped")
-        assert not plan.of("back-filled") or aggregates or "coalesce" in program.text
-        if before.fingerprint != after.fingerprint:
-            with pytest.raises(dbsp.Error, match="--evolve"):
-                opened(after, state)
-        with opened(after, state, evolve=True) as p:
-            for delta in [{}, *run[at:]]:
-                assert step(p, tables, delta) == step(through, tables, delta)
-                assert rows(p) == rows(through)
+    plan = goes_on_after(before, after, tables, run, at)
+    assert not plan.of("back-filled") or aggregates or "coalesce" in program.text
 
 
 def test_most_are_told_by_ends(spark: Any) -> None:

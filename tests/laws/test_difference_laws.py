@@ -28,7 +28,7 @@ from tests.generators.programs import program as program_of
 from tests.generators.strategies import Change, runs, split
 from tests.laws import laws
 from tests.laws.laws import WAYS, Case, Way
-from tests.laws.test_evolution_laws import opened, rows, step
+from tests.laws.test_evolution_laws import goes_on_after, opened, step
 from tests.oracles.oracle import DuckDB, Spark
 
 pytestmark = pytest.mark.spark
@@ -119,17 +119,7 @@ def test_a_state_of_pairs_goes_on(spark: Any, data: st.DataObject) -> None:
     tables = {table.name: table for table in program.tables}
     run = data.draw(runs(program, steps=6))
     at = data.draw(st.integers(1, len(run)))
-    with tempfile.TemporaryDirectory() as root, opened(after, Path(root) / "all") as through:
-        state = Path(root) / "state"
-        with opened(before, state) as p:
-            for delta in run[:at]:
-                assert step(p, tables, delta) == step(through, tables, delta)
-        plan = dbsp.plan(after, state)
-        assert not plan.refused and not plan.of("dropped")
-        with opened(after, state, evolve=True) as p:
-            for delta in [{}, *run[at:]]:
-                assert step(p, tables, delta) == step(through, tables, delta)
-                assert rows(p) == rows(through)
+    goes_on_after(before, after, tables, run, at)
 
 
 def test_most_have_bounds(spark: Any) -> None:

@@ -14,8 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import dbsp
 import dbsp.evolution.given
 from dbsp.circuits.errors import StateError
+from dbsp.evolution.plan import Plan
 from dbsp.pipeline.beside.changing import Changing
 from dbsp.pipeline.pipeline import Pipeline
 from dbsp.running.inline import InlineRunner
@@ -230,6 +232,27 @@ def goes_across(seed: int, other: int, choose: random.Random) -> str:
                 more = {name: [c for c in changes if c.kind != "retract"] for name, changes in delta.items()}
                 assert step(evolved, wide, more) == step(new, wide, more)
     return ""
+
+
+def goes_on_after(
+    before: Program, after: Program, tables: dict[str, Table], run: list[Delta], at: int
+) -> Plan:
+    """The plan of a change of compilations at a step, after which all is as from the start by the second."""
+    with tempfile.TemporaryDirectory() as root, opened(after, Path(root) / "all") as through:
+        state = Path(root) / "state"
+        with opened(before, state) as p:
+            for delta in run[:at]:
+                assert step(p, tables, delta) == step(through, tables, delta)
+        plan = dbsp.plan(after, state)
+        assert not plan.refused and not plan.of("dropped")
+        if before.fingerprint != after.fingerprint:
+            with pytest.raises(dbsp.Error, match="--evolve"):
+                opened(after, state)
+        with opened(after, state, evolve=True) as p:
+            for delta in [{}, *run[at:]]:
+                assert step(p, tables, delta) == step(through, tables, delta)
+                assert rows(p) == rows(through)
+    return plan
 
 
 def as_columns(held: list[Row], narrow: Table, wide: Table) -> list[Change]:

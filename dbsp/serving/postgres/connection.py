@@ -21,12 +21,12 @@ from dbsp.serving.postgres.answers import (
     fields_of,
     state_of,
 )
+from dbsp.serving.postgres.keeping.prepared import KEPT, Prepared
 from dbsp.serving.postgres.language.parameters import UNKNOWN, Value, values_of
 from dbsp.serving.postgres.language.restating import standard
 from dbsp.serving.postgres.language.spelling import Word, parameters_of, statements
 from dbsp.serving.postgres.language.wrong import Wrong
 from dbsp.serving.postgres.outgoing import Outgoing
-from dbsp.serving.postgres.prepared import KEPT, Prepared
 from dbsp.serving.postgres.sending import Sending
 from dbsp.serving.postgres.session import Session
 

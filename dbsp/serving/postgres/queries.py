@@ -19,7 +19,6 @@ from dbsp.serving.postgres.catalogue.answering import Catalogue
 from dbsp.serving.postgres.language.lookups import Lookup, lookup_of
 from dbsp.serving.postgres.language.parameters import Value
 from dbsp.serving.postgres.language.places import placed
-from dbsp.serving.postgres.language.restating import for_spark
 from dbsp.serving.postgres.language.spelling import Word, spark_text
 from dbsp.serving.postgres.transaction import Transaction
 from dbsp.views.view import Contents
@@ -57,7 +56,7 @@ class Queries:
             if found is not None:
                 return Rows(found)
         literals = [value.spark for value in values]
-        words = meant(for_spark(words), values, self.catalogue.relations)
+        words = meant(words, values, self.catalogue.relations)
         select = spark_text(words, literals)
         try:
             if seen is None or travels(select)[1]:
@@ -97,7 +96,7 @@ class Queries:
         if self.catalogue.asks(words):
             return self.catalogue.answer(words, values).schema
         literals = [value.spark for value in values]
-        words = meant(for_spark(words), values, self.catalogue.relations)
+        words = meant(words, values, self.catalogue.relations)
         try:
             columns = self.pipeline.sql_schema(spark_text(words, literals), zone)
         except ProgramError as error:

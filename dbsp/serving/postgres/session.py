@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 
 from dbsp.circuits.errors import ProgramError, did_you_mean
-from dbsp.circuits.traces.zset import WEIGHT, ZSet
+from dbsp.circuits.traces.zset import ZSet
 from dbsp.dml.returned import returned
 from dbsp.dml.statement import Insert
 from dbsp.pipeline.pipeline import Pipeline
@@ -20,23 +20,20 @@ from dbsp.serving.postgres.catalogue.answering import Catalogue
 from dbsp.serving.postgres.copying.rows import CopiedRows
 from dbsp.serving.postgres.copying.statement import copy_of
 from dbsp.serving.postgres.cursors import Cursors, Declared, declared
+from dbsp.serving.postgres.following import Following
+from dbsp.serving.postgres.keeping.prepared import Prepared, Statements
+from dbsp.serving.postgres.keeping.settings import Settings
 from dbsp.serving.postgres.language.configuring import Call, calls_of
 from dbsp.serving.postgres.language.inference import inferred
 from dbsp.serving.postgres.language.parameters import Value
 from dbsp.serving.postgres.language.places import placed
-from dbsp.serving.postgres.language.restating import for_spark
 from dbsp.serving.postgres.language.returning import Returning, split_returning
-from dbsp.serving.postgres.language.spelling import Cursor, Word, spark_text
+from dbsp.serving.postgres.language.spelling import Word, spark_text
 from dbsp.serving.postgres.language.wrong import Wrong
-from dbsp.serving.postgres.prepared import Prepared, Statements
-from dbsp.serving.postgres.queries import Queries, empty
-from dbsp.serving.postgres.settings import Settings
+from dbsp.serving.postgres.queries import Queries
 from dbsp.serving.postgres.transaction import Transaction
-from dbsp.serving.subscriptions import Subscriptions, marked
-from dbsp.sql.plans.program import STEP
+from dbsp.serving.subscriptions import Subscriptions
 from dbsp.sql.text.tokens import begins_at
-from dbsp.views.changes import ViewChanges
-from dbsp.views.outputs import output_view
 
 _QUERIES = frozenset({"SELECT", "WITH", "VALUES", "TABLE", "(", "FROM"})
 _CHANGES = {
@@ -74,6 +71,7 @@ class Session:
     def __post_init__(self) -> None:
         self.settings = Settings(self.pipeline.program.timezone, self.evaluating.seconds)
         self.queries = Queries(self.pipeline, self.catalogue, self.written)
+        self.following = Following(self.pipeline, self.subscriptions)
 
     @property
     def zone(self) -> str:
@@ -105,7 +103,7 @@ class Session:
         if first == "COPY":
             return await self._copy(words, values)
         if first == "SUBSCRIBE":
-            return self._followed(words)
+            return self.following.answer(words)
         if first in _CHANGES:
             return await self._changed(words, values)
         if first in _DEFINES:
@@ -137,7 +135,6 @@ class Session:
         self.cursors.end(committed)
 
     async def _changed(self, words: Sequence[Word], values: Sequence[Value]) -> Command | Rows:
-        words = for_spark(words)
         first = words[begins_at(words)].upper
         self._check_writer(first)
         count, given = await self.evaluating.done(lambda: self._run(words, values))
@@ -191,13 +188,13 @@ class Session:
             return await self.described(Prepared(tuple(self.prepared.executed(words)), prepared.oids))
         unbound = [Value(oid, None) for oid in prepared.oids]
         if _split(words)[1] is not None:
-            returning = _split(meant(for_spark(words), unbound, self.catalogue.relations))[1]
+            returning = _split(meant(words, unbound, self.catalogue.relations))[1]
             assert returning is not None
             return await self.evaluating.done(lambda: self._returned(returning, len(prepared.oids)))
         if not self.only_reads(words):
             return None
         if words[0].upper == "SUBSCRIBE":
-            return self._subscribed(words)[1]
+            return self.following.asked(words).schema
         if words[0].upper == "FETCH":
             return self.cursors.schema(words)
         if words[0].upper == "SHOW":
@@ -251,36 +248,6 @@ class Session:
                 raise rows.wrong(error) from None
 
         return await self.evaluating.done(write)
-
-    def _followed(self, words: Sequence[Word]) -> Followed:
-        view, schema, since = self._subscribed(words)
-        self.subscriptions.check_room()
-        return Followed(schema, self._changes(view, schema, since))
-
-    def _subscribed(self, words: Sequence[Word]) -> tuple[str, pa.Schema, int]:
-        """SUBSCRIBE TO view [SINCE step]: (the view, columns, the step)"""
-        said = Cursor(words[1:])
-        said.takes("TO")
-        name = said.relation()
-        step = said.value() if said.takes("SINCE") else None
-        if name is None or not said.is_over:
-            raise Wrong("42601", "SUBSCRIBE TO view [SINCE step]")
-        view = output_view(self.pipeline.program, name)
-        schema = self.subscriptions.schema(view)
-        first = [schema.field(STEP), schema.field(WEIGHT)]
-        since = self.subscriptions.since(None if step is None else step.text)
-        return view, pa.schema([*first, *(one for one in schema if one not in first)]), since
-
-    async def _changes(self, view: str, schema: pa.Schema, since: int) -> AsyncIterator[pa.RecordBatch]:
-        of = self.subscriptions.schema(view)
-
-        def spell(steps: Sequence[tuple[int, ViewChanges]]) -> list[pa.RecordBatch]:
-            return [marked(of, step, changes).select(schema.names) for step, changes in steps]
-
-        async for batches in self.subscriptions.followed(view, since, "postgres", spell, None):
-            for batch in [empty(schema)] if batches is None else batches:
-                self.subscriptions.feed.rounds.sent(batch.nbytes)
-                yield batch
 
     def _command(self, first: str, words: Sequence[Word]) -> Answer:
         if first in ("BEGIN", "START"):

@@ -24,21 +24,12 @@ from dbsp.circuits.expressions.monotone import is_fixed_zone
 from dbsp.circuits.expressions.nodes import Call, Expression, Literal
 from dbsp.circuits.expressions.predicates import FLIPPED
 from dbsp.sql.plans.expressions.safe import is_safe, widens
+from dbsp.sql.plans.schemas import UNITS
 
-_SECOND = 1_000_000
-_HOUR = 3600 * _SECOND
-_LENGTHS = {
-    "MICROSECOND": 1,
-    "MILLISECOND": 1000,
-    "SECOND": _SECOND,
-    "MINUTE": 60 * _SECOND,
-    "HOUR": _HOUR,
-    "DAY": 24 * _HOUR,
-    "DAYOFYEAR": 24 * _HOUR,
-    "WEEK": 7 * 24 * _HOUR,
-}
+_SECOND = UNITS["SECOND"]
+_LENGTHS = {**UNITS, "DAYOFYEAR": UNITS["DAY"]}
 # by which local times are further apart than instants, at most: a zone is within 18 hours of UTC
-_SHIFTS = 36 * _HOUR
+_SHIFTS = 36 * UNITS["HOUR"]
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,9 @@ import pyarrow.types as pt
 from dbsp.circuits.expressions.nodes import Call, Column, Expression
 from dbsp.circuits.expressions.partial import can_fail
 
+# of the DECIMAL that has all integers of so many bits
+INTEGER_DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}
+
 
 def is_safe(value: Expression) -> bool:
     """Whether it fails of no row."""
@@ -25,11 +28,7 @@ def widens(argument: Expression, cast: Call) -> bool:
         more = target.scale - source.scale
         return bool(0 <= more <= target.precision - source.precision)
     if pt.is_integer(source) and pt.is_decimal(target):
-        return bool(_DIGITS[source.bit_width] <= target.precision - target.scale)
+        return bool(INTEGER_DIGITS[source.bit_width] <= target.precision - target.scale)
     if pt.is_integer(source) and pt.is_integer(target):
         return bool(source.bit_width <= target.bit_width)
     return bool((pt.is_integer(source) or pt.is_floating(source)) and pt.is_float64(target))
-
-
-# of the greatest integer of so many bits
-_DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dbsp.serving.postgres.casting.casts import with_casts
 from dbsp.serving.postgres.casting.limits import with_limits
 from dbsp.serving.postgres.language.parameters import Value
+from dbsp.serving.postgres.language.restating import for_spark
 from dbsp.serving.postgres.language.spelling import Word
 from dbsp.sql.plans.schemas import Schema
 
@@ -16,4 +17,4 @@ def meant(words: Sequence[Word], values: Sequence[Value], relations: Mapping[str
 
     Raises Error.
     """
-    return with_limits(with_casts(words, values, relations), values)
+    return with_limits(with_casts(for_spark(words), values, relations), values)

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from dbsp.serving.postgres.language.spelling import Word
+from dbsp.sql.plans.expressions.safe import INTEGER_DIGITS
 from dbsp.sql.plans.schemas import Schema
 
 CONSTANTS = frozenset({"string", "escaped", "dollars", "number", "parameter"})
@@ -36,8 +37,6 @@ _KEYWORDS = frozenset(
 )
 _AFTER_CALL = frozenset({"OVER", "FILTER"})
 _OPENING = {")": "(", "]": "["}
-# digits of integers
-_INTEGERS = {8: 3, 16: 5, 32: 10, 64: 20}
 
 
 def operand_start(words: Sequence[Word], last: int, casts: Mapping[int, int]) -> int:
@@ -118,7 +117,7 @@ class Columns:
         """
         call = words[0].name if len(words) > 2 and words[1].text == "(" and words[-1].text == ")" else None
         if call == "count" and all(word.text != ")" for word in words[2:-1]):
-            return _INTEGERS[64], 0
+            return INTEGER_DIGITS[64], 0
         inner = words[2:-1] if call in ("sum", "min", "max") else words
         if call is not None and inner and inner[0].upper == "DISTINCT":
             inner = inner[1:]
@@ -126,7 +125,7 @@ class Columns:
         if type_ is None:
             return None
         if pt.is_integer(type_):
-            return _INTEGERS[64 if call == "sum" else type_.bit_width], 0
+            return INTEGER_DIGITS[64 if call == "sum" else type_.bit_width], 0
         if not pt.is_decimal(type_):
             return None
         return (min(type_.precision + 10, 38) if call == "sum" else type_.precision), type_.scale

@@ -3,6 +3,14 @@
 A column is a text where no type is said. Source: PostgreSQL 17 documentation, chapters 27.2, 51 and 52.
 """
 
+_TABLES = (
+    "relid BIGINT, schemaname, relname, seq_scan BIGINT, seq_tup_read BIGINT, "
+    "idx_scan BIGINT, idx_tup_fetch BIGINT, n_tup_ins BIGINT, n_tup_upd BIGINT, n_tup_del BIGINT, "
+    "n_tup_hot_upd BIGINT, n_live_tup BIGINT, n_dead_tup BIGINT, n_mod_since_analyze BIGINT, "
+    "n_ins_since_vacuum BIGINT, last_vacuum TIMESTAMPTZ, last_autovacuum TIMESTAMPTZ, "
+    "last_analyze TIMESTAMPTZ, last_autoanalyze TIMESTAMPTZ, vacuum_count BIGINT, autovacuum_count BIGINT, "
+    "analyze_count BIGINT, autoanalyze_count BIGINT"
+)
 EMPTY = {
     "pg_aggregate": "aggfnoid BIGINT, aggkind, aggnumdirectargs SMALLINT, aggtransfn BIGINT, "
     "aggfinalfn BIGINT, aggcombinefn BIGINT, aggserialfn BIGINT, aggdeserialfn BIGINT, aggmtransfn BIGINT, "
@@ -61,12 +69,7 @@ EMPTY = {
     "application_name, client_addr, client_hostname, client_port INT, backend_start TIMESTAMPTZ, "
     "xact_start TIMESTAMPTZ, query_start TIMESTAMPTZ, state_change TIMESTAMPTZ, wait_event_type, "
     "wait_event, state, backend_xid BIGINT, backend_xmin BIGINT, query_id BIGINT, query, backend_type",
-    "pg_stat_all_tables": "relid BIGINT, schemaname, relname, seq_scan BIGINT, seq_tup_read BIGINT, "
-    "idx_scan BIGINT, idx_tup_fetch BIGINT, n_tup_ins BIGINT, n_tup_upd BIGINT, n_tup_del BIGINT, "
-    "n_tup_hot_upd BIGINT, n_live_tup BIGINT, n_dead_tup BIGINT, n_mod_since_analyze BIGINT, "
-    "n_ins_since_vacuum BIGINT, last_vacuum TIMESTAMPTZ, last_autovacuum TIMESTAMPTZ, "
-    "last_analyze TIMESTAMPTZ, last_autoanalyze TIMESTAMPTZ, vacuum_count BIGINT, autovacuum_count BIGINT, "
-    "analyze_count BIGINT, autoanalyze_count BIGINT",
+    "pg_stat_all_tables": _TABLES,
     "pg_stat_bgwriter": "checkpoints_timed BIGINT, checkpoints_req BIGINT, checkpoint_write_time DOUBLE, "
     "checkpoint_sync_time DOUBLE, buffers_checkpoint BIGINT, buffers_clean BIGINT, maxwritten_clean BIGINT, "
     "buffers_backend BIGINT, buffers_backend_fsync BIGINT, buffers_alloc BIGINT, stats_reset TIMESTAMPTZ",
@@ -86,12 +89,7 @@ EMPTY = {
     "issuer_dn",
     "pg_stat_user_indexes": "relid BIGINT, indexrelid BIGINT, schemaname, relname, indexrelname, "
     "idx_scan BIGINT, idx_tup_read BIGINT, idx_tup_fetch BIGINT",
-    "pg_stat_user_tables": "relid BIGINT, schemaname, relname, seq_scan BIGINT, seq_tup_read BIGINT, "
-    "idx_scan BIGINT, idx_tup_fetch BIGINT, n_tup_ins BIGINT, n_tup_upd BIGINT, n_tup_del BIGINT, "
-    "n_tup_hot_upd BIGINT, n_live_tup BIGINT, n_dead_tup BIGINT, n_mod_since_analyze BIGINT, "
-    "n_ins_since_vacuum BIGINT, last_vacuum TIMESTAMPTZ, last_autovacuum TIMESTAMPTZ, "
-    "last_analyze TIMESTAMPTZ, last_autoanalyze TIMESTAMPTZ, vacuum_count BIGINT, autovacuum_count BIGINT, "
-    "analyze_count BIGINT, autoanalyze_count BIGINT",
+    "pg_stat_user_tables": _TABLES,
     "pg_stat_wal_receiver": "pid INT, status, receive_start_lsn, receive_start_tli INT, written_lsn, "
     "flushed_lsn, received_tli INT, last_msg_send_time TIMESTAMPTZ, last_msg_receipt_time TIMESTAMPTZ, "
     "latest_end_lsn, latest_end_time TIMESTAMPTZ, slot_name, sender_host, sender_port INT, conninfo",

@@ -15,7 +15,9 @@ from dbsp.serving.postgres.language.types import (
     INT2,
     INT4,
     INT8,
+    INTERVAL,
     JSON,
+    JSONB,
     NAME,
     NUMERIC,
     OID,
@@ -25,6 +27,7 @@ from dbsp.serving.postgres.language.types import (
     TIMESTAMP,
     TIMESTAMPTZ,
     TYPES,
+    UUID,
     VARCHAR,
     Type,
 )
@@ -60,10 +63,10 @@ _FUNCTIONS = {
     TIME: ("time_", (1143, 1144, 2470, 2471)),
     TIMESTAMP: ("timestamp_", (1312, 1313, 2474, 2475)),
     TIMESTAMPTZ: ("timestamptz_", (1150, 1151, 2476, 2477)),
-    1186: ("interval_", (1160, 1161, 2478, 2479)),
+    INTERVAL: ("interval_", (1160, 1161, 2478, 2479)),
     NUMERIC: ("numeric_", (1701, 1702, 2460, 2461)),
-    2950: ("uuid_", (2952, 2953, 2961, 2962)),
-    3802: ("jsonb_", (3806, 3804, 3805, 3803)),
+    UUID: ("uuid_", (2952, 2953, 2961, 2962)),
+    JSONB: ("jsonb_", (3806, 3804, 3805, 3803)),
 }
 _COLUMNS = ("typinput", "typoutput", "typreceive", "typsend")
 # columns that hold numbers of functions, and are shown by their names

@@ -6,10 +6,8 @@ PostgreSQL writes it, INTERVAL also as its number, ARRAY, MAP and STRUCT as JSON
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +22,7 @@ from dbsp.circuits.expressions.nodes import Column as Input
 from dbsp.circuits.expressions.vectors.utf8 import bytes_of, from_bytes
 from dbsp.circuits.functions.evaluate import evaluate
 from dbsp.rows.casting import Refused
-from dbsp.rows.json_values import decode
+from dbsp.rows.json_values import decode, json_value
 from dbsp.rows.literals import array_of
 from dbsp.serving.postgres.copying.received import Received, Unreadable, plain
 from dbsp.serving.postgres.language.wrong import BadCopy
@@ -141,4 +139,4 @@ def _intervals(texts: pa.Array, type_: pa.DataType, zone: str) -> pa.Array:
 
 
 def _from_json(text: str | None, type_: pa.DataType) -> object:
-    return None if text is None else decode(json.loads(text, parse_float=Decimal), type_)
+    return None if text is None else decode(json_value(text), type_)

@@ -29,28 +29,19 @@ from dbsp.serving.postgres.language.types import (
     TIME,
     TIMESTAMP,
     TIMESTAMPTZ,
+    TYPES,
     UUID,
     VARCHAR,
 )
 from dbsp.serving.postgres.language.wrong import Wrong
 
-# what each is to Spark
+# what each is to Spark; of the last four no column is
 _SPARK = {
-    BOOL: "BOOLEAN",
-    BYTEA: "BINARY",
-    INT2: "SMALLINT",
-    INT4: "INT",
-    INT8: "BIGINT",
+    **{oid: type_.spark for oid, type_ in TYPES.items()},
     OID: "BIGINT",
-    FLOAT4: "FLOAT",
-    FLOAT8: "DOUBLE",
-    NUMERIC: "DECIMAL",
-    DATE: "DATE",
-    TIME: "TIME",
-    TIMESTAMP: "TIMESTAMP_NTZ",
-    TIMESTAMPTZ: "TIMESTAMP",
     INTERVAL: "INTERVAL",
-    **dict.fromkeys((TEXT, VARCHAR, BPCHAR, JSON, UUID), "STRING"),
+    BPCHAR: "STRING",
+    UUID: "STRING",
 }
 _ONE = {
     "bool": BOOL,

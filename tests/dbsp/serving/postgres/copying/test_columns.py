@@ -68,3 +68,9 @@ def test_long_values_are_cut_and_texts_are_utf8() -> None:
         _column(pa.int32()).of_texts(pa.array(["x" * 1000]), 0)
     with pytest.raises(BadCopy, match="rows 6 to 7 is no UTF-8"):
         _column(pa.string()).of_binary(received([b"a", b"\xff"]), 5)
+
+
+def test_json_that_python_can_not_read_is_named() -> None:
+    with pytest.raises(BadCopy, match=r"row 2: '\[1e9{20}\]' doesn't fit column 'c' \(ARRAY<DOUBLE>\)"):
+        texts = pa.array(["[1.5]", f"[1e{'9' * 20}]"])
+        _column(pa.list_(pa.float64())).of_texts(texts, 0)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
+from dbsp.serving.postgres.keeping.prepared import Prepared, Statements
 from dbsp.serving.postgres.language.spelling import spark_text, statements
-from dbsp.serving.postgres.prepared import Prepared, Statements
 from tests.dbsp.serving.postgres.connected import Served, connected, shops
 
 

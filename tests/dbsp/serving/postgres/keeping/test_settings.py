@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dbsp.serving.postgres.keeping.settings import Settings
 from dbsp.serving.postgres.language.configuring import Call
 from dbsp.serving.postgres.language.spelling import statements
 from dbsp.serving.postgres.language.wrong import Wrong
-from dbsp.serving.postgres.settings import Settings
 from tests.dbsp.serving.postgres.connected import Served, connected
 from tests.dbsp.serving.postgres.test_transaction import writing
 from tests.effort import examples
