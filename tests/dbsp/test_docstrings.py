@@ -40,6 +40,7 @@ INNER = {
         "Asked.plans_found",
         "Searched.has_index",
         "Contents.leading",
+        "Searched.among",
     ),
     *("Contents.zset", "Contents.sorted", "Contents.parts", "Contents.in_order", "ViewChanges.parts"),
     *("ViewChanges.zset", "ViewChanges.added_up"),

@@ -53,4 +53,7 @@ def test_a_bug_in_a_query_is_told_too(caplog: pytest.LogCaptureFixture) -> None:
         answer = answer_to(bug, "/secret/place")
     said = json.loads(answer.body)["error"]
     assert answer.status_code == 500 and "KeyError: 'x' of the state; the server's log has it under" in said
-    assert said.rsplit(" ", 1)[1] in caplog.text and "Traceback of where it was" in caplog.text
+    (record,) = caplog.records
+    assert said.rsplit(" ", 1)[1] in record.getMessage()
+    # not of caplog.text: PySpark's formatter, once a test has set it, leaves notes out
+    assert record.exc_info and record.exc_info[1] is bug
