@@ -34,7 +34,8 @@ from dbsp.circuits.operators.groups.touched import (
 from dbsp.circuits.operators.groups.windows.calls import WindowFunction
 from dbsp.circuits.operators.groups.windows.functions import evaluate_window
 from dbsp.circuits.operators.groups.windows.partitions import Partitions
-from dbsp.circuits.operators.joins.outermost import codes_of, outermost
+from dbsp.circuits.operators.joins.edges import Finer
+from dbsp.circuits.operators.joins.outermost import outermost
 from dbsp.circuits.operators.legal import lies_by
 from dbsp.circuits.operators.operator import Context, Node, Placement, Value, delta_of
 from dbsp.circuits.operators.shown import listed, ordered
@@ -83,6 +84,7 @@ class Top(Reader):
         least, greatest = of_placement(integral.delta.keys[groups.first])
         left, fetch = np.arange(len(least)), max(_FIRST_FETCH, 2 * self.size)
         parts: list[ZSet] = []
+        finer = None
         while len(left):
             fetched = outermost(
                 integral.before,
@@ -93,13 +95,14 @@ class Top(Reader):
                 self.partition,
                 self.order[0].descending,
                 fetch,
+                finer,
             )
             place = np.full(len(least), -1, dtype=np.int64)
             place[left] = np.arange(len(left))
             owned = [(place[groups.owner], integral.delta), *fetched.parts]
             complete = []
             for owner, batch in owned:
-                kept = np.flatnonzero((owner >= 0) & fetched.is_complete(owner, codes_of(batch)))
+                kept = np.flatnonzero((owner >= 0) & fetched.is_complete(owner, batch))
                 complete.append((owner[kept], batch.take(kept)))
             touched = list_rows(
                 integral.layout, [], len(left), complete[1:], complete[0], self.order, context.seed
@@ -111,6 +114,7 @@ class Top(Reader):
             before, after = (of_groups(side, decided[touched.group]) for side in sides)
             parts.append(difference(schema, touched.rows, before, after, context.seed))
             left, fetch = left[~decided], fetch * 8
+            finer = Finer(self.order, whole=self.ranking == "row_number")
         return ZSet.sum(schema, parts)
 
     def _is_full(self, touched: Touched, weights: np.ndarray) -> np.ndarray:

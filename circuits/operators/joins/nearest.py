@@ -22,7 +22,7 @@ from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.columns.order_codes import order_code
 from dbsp.circuits.columns.sorting import SortKey, sort_rows
 from dbsp.circuits.expressions.nodes import Call, Column
-from dbsp.circuits.operators.joins.outermost import Outermost, codes_of, outermost
+from dbsp.circuits.operators.joins.outermost import Outermost, outermost
 from dbsp.circuits.operators.linear import where_true
 from dbsp.circuits.traces.layout import Layout, of_placement, with_low
 from dbsp.circuits.traces.sorted_run import SortedRun
@@ -101,9 +101,9 @@ def _winners(
     owner = np.concatenate([np.zeros(0, np.int64), *(owner for owner, _ in fetched.parts)])
     rows = concat(layout.schema, [batch.rows for _, batch in fetched.parts])
     weights = np.concatenate([np.zeros(0, np.int64), *(batch.weights for _, batch in fetched.parts)])
-    codes = np.concatenate([np.zeros(0, np.int64), *(codes_of(batch) for _, batch in fetched.parts)])
+    complete = [np.zeros(0, np.bool_), *(fetched.is_complete(*part) for part in fetched.parts)]
     assert layout.order is not None
-    kept = np.flatnonzero(fetched.is_complete(owner, codes))
+    kept = np.flatnonzero(np.concatenate(complete))
     own = rows.column(layout.order).take(int64_array(kept))
     compares = Call(comparison, (Column(0, times.type), Column(1, own.type)), pa.bool_())
     both = pa.RecordBatch.from_arrays([times.take(int64_array(owner[kept])), own], names=["asked", "own"])

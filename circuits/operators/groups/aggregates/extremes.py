@@ -22,10 +22,11 @@ from dbsp.circuits.columns.arrow import int64_array
 from dbsp.circuits.columns.grouping import group_rows
 from dbsp.circuits.columns.hashing import hash_rows
 from dbsp.circuits.columns.order_codes import from_order_bits
-from dbsp.circuits.columns.sorting import comparable
+from dbsp.circuits.columns.sorting import SortKey, comparable
 from dbsp.circuits.operators.groups.aggregates.function import Accumulated, Function
 from dbsp.circuits.operators.groups.state.sides import Sides
-from dbsp.circuits.operators.joins.outermost import Outermost, codes_of, outermost
+from dbsp.circuits.operators.joins.edges import Finer
+from dbsp.circuits.operators.joins.outermost import Outermost, outermost
 from dbsp.circuits.traces.batch import Batch
 from dbsp.circuits.traces.layout import of_placement
 from dbsp.circuits.traces.trace import Integral
@@ -74,12 +75,16 @@ def extremes(integral: Integral, groups: list[pa.Array], keys: np.ndarray, great
     owners: list[np.ndarray] = []
     least, most = of_placement(keys)
     left, fetch, columns = np.arange(len(keys)), _FIRST_FETCH, tuple(range(width))
+    finer = None
     while len(left):
-        fetched = outermost(integral.before, groups, left, least[left], most[left], columns, greatest, fetch)
+        span = least[left], most[left]
+        fetched = outermost(integral.before, groups, left, *span, columns, greatest, fetch, finer)
         winner_of, winners, undecided = _decide(fetched, width, value_type)
         owners.append(left[winner_of])
         found.append(winners)
         left, fetch = left[undecided], fetch * 8
+        # NULL is the least of all
+        finer = Finer(tuple(SortKey(width + i, greatest, greatest) for i in range(len(fields))))
     values = _scatter(found, owners, len(keys), value_type)
     if len(fields) > 1:
         return values.flatten()[-1]
@@ -106,14 +111,14 @@ def _decide(
     owner = np.concatenate([owner for owner, _ in fetched.parts])
     value = pa.concat_arrays([_values(batch, column) for _, batch in fetched.parts])
     weight = np.concatenate([batch.weights for _, batch in fetched.parts])
-    code = np.concatenate([codes_of(batch) for _, batch in fetched.parts])
+    complete = np.concatenate([fetched.is_complete(*part) for part in fetched.parts])
     if not len(owner):
         return np.zeros(0, np.int64), value, np.flatnonzero(~fetched.everything)
     pairs = [int64_array(np.ascontiguousarray(owner)), value]
     order, starts = group_rows(pairs, hash_rows(pairs, len(owner)))
     total = np.add.reduceat(weight[order], starts)
     first = order[starts]
-    first = first[(total > 0) & fetched.is_complete(owner[first], code[first])]
+    first = first[(total > 0) & complete[first]]
     rank = comparable(value.take(int64_array(np.ascontiguousarray(first))))
     by = np.lexsort((rank if fetched.greatest else ~rank, owner[first]))
     last = np.ones(len(by), dtype=np.bool_)

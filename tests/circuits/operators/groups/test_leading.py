@@ -20,7 +20,7 @@ from dbsp.circuits.traces.trace import Integral, as_runs
 from dbsp.circuits.traces.zset import ZSet
 from tests.laws.operators_laws import hash_seeds
 
-pytestmark = pytest.mark.usefixtures("worth")
+pytestmark = pytest.mark.usefixtures("worth", "ties")
 
 SCHEMA = pa.schema([("k", pa.int64()), ("x", pa.int64())])
 LAYOUT = Layout(SCHEMA, (0,), order=1, nulls_greatest=True)

@@ -22,6 +22,8 @@ from tests.circuits.engine import Engine, Options
 from tests.generators.columns.zsets import Naive, kinds, naive_of, plus
 from tests.laws.operators_laws import check, circuit_of, hash_seeds, options, streams
 
+pytestmark = pytest.mark.usefixtures("ties")
+
 SCHEMA = pa.schema([("k", pa.int32()), ("x", pa.int32()), ("y", pa.int16())])
 NUMBERS = pa.schema([("k", pa.int64()), ("x", pa.int64())])
 RANKINGS = st.sampled_from(["row_number", "rank", "dense_rank"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dbsp.circuits.operators.groups.aggregates import extremes
 from dbsp.circuits.operators.groups.aggregates.extremes import OrderedExtreme
 from dbsp.circuits.operators.groups.state.sides import Groups, Sides
 from dbsp.circuits.traces.batch import Batch
@@ -34,6 +36,15 @@ def integral_of(width: int, seed: int, parts: list[Any]) -> Integral:
     return Integral(layout, as_runs(*before), delta)
 
 
+@pytest.fixture(scope="module")
+def fetching_one() -> Iterator[None]:
+    """So that extremes are looked for more than once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(extremes, "_FIRST_FETCH", 1)
+        yield
+
+
+@pytest.mark.usefixtures("ties", "fetching_one")
 @pytest.mark.parametrize("greatest", [False, True])
 @pytest.mark.parametrize("width", [2, 3])
 @given(parts=st.lists(listings, min_size=1, max_size=4), seed=hash_seeds)

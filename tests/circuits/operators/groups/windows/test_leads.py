@@ -26,7 +26,7 @@ from tests.circuits.engine import Engine
 from tests.generators.columns.zsets import Naive, plus
 from tests.laws.operators_laws import check, circuit_of, hash_seeds, options, streams
 
-pytestmark = pytest.mark.usefixtures("worth", "fetching_one")
+pytestmark = pytest.mark.usefixtures("worth", "ties", "fetching_one")
 
 SCHEMA = pa.schema([("k", pa.bool_()), ("x", pa.int32()), ("y", pa.int16())])
 UP, DOWN = SortKey(1), SortKey(1, descending=True, nulls_last=True)
