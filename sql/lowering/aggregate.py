@@ -192,6 +192,9 @@ _KINDS: dict[str, _Kind] = {
 
 
 def _kind_of(call: AggregateCall) -> _Kind:
+    # some value is the least; but of -0.0 alone the least is 0.0
+    if call.function == "any_value" and has_order_code(call.type) and not pt.is_floating(call.type):
+        return _KINDS["min"]
     return _KINDS.get(call.function, (_filtered, _finalized))
 
 

@@ -68,7 +68,11 @@ AGGREGATES = {
     "sketches": "hll_sketch_estimate(hll_sketch_agg(i)) AS a, theta_sketch_estimate(theta_sketch_agg(s)) AS b, sort_array(collect_union(a)) AS c,"
                 " hll_sketch_estimate(hll_sketch_agg(DISTINCT k) FILTER (WHERE i > 0)) AS f, tuple_sketch_estimate_double(tuple_sketch_agg_double(s, d)) AS g,"
                 " schema_of_variant_agg(try_parse_json(s)) AS n, approx_top_k(i % 1) AS o",
-    "any_value": "any_value(k % 1) AS a, any_value(1) AS b",
+    "any_value": "any_value(k % 1) AS a, any_value(1) AS b, array_contains(collect_set(s), any_value(s) IGNORE NULLS) AS c,"
+                 " array_contains(collect_set(i) FILTER (WHERE b), any_value(i, true) FILTER (WHERE b)) AS f,"
+                 " array_contains(collect_set(m), any_value(DISTINCT m) IGNORE NULLS) AS g, array_contains(collect_set(ts), any_value(ts) IGNORE NULLS) AS n,"
+                 " array_contains(collect_set(d), any_value(d) IGNORE NULLS) AS o, array_contains(collect_set(x), any_value(x) IGNORE NULLS) AS p,"
+                 " array_contains(collect_set(struct(i, s)), any_value(struct(i, s)) IGNORE NULLS) AS q",
     "FILTER": "sum(DISTINCT i) FILTER (WHERE b) AS a, stddev(i) FILTER (WHERE b) AS c, bit_xor(i) FILTER (WHERE d > 0) AS f, corr(i, k) FILTER (WHERE s <> 'a') AS g",
 }
 QUERIES = {

@@ -21,6 +21,9 @@ from dbsp.circuits.circuit import Circuit
 from dbsp.circuits.columns.hashing import FOUR_BITS
 from dbsp.circuits.errors import EvaluationError
 from dbsp.circuits.expressions.nodes import Call, Column
+from dbsp.circuits.operators.groups.aggregate import Aggregate
+from dbsp.circuits.operators.groups.aggregates.extremes import OrderedExtreme
+from dbsp.circuits.operators.groups.aggregates.finalized import Finalized
 from dbsp.circuits.traces.zset import ZSet
 from dbsp.sql.lowering.program import lower
 from dbsp.sql.plans import nodes as p
@@ -251,6 +254,18 @@ def test_grouping(case: Any, way: Options, seed: int) -> None:
 def test_grouping_of_append_only_input(case: Any, way: Options, seed: int) -> None:
     plan, steps = case
     check(plan, steps, way, seed, append_only=True)
+
+
+def test_some_value_of_many_is_the_least() -> None:
+    """Of text; it isn't listed. Of doubles it is: the least of -0.0 alone is shown as 0.0."""
+    fields = (Field("k", pa.int64()), Field("x", pa.string()), Field("d", pa.float64()))
+    calls = tuple(
+        AggregateCall("any_value", (Column(at, fields[at].type),), fields[at].type, True) for at in (1, 2)
+    )
+    output = (Field("k", pa.int64()), Field("s", pa.string()), Field("e", pa.float64()))
+    circuit = circuit_of(p.Aggregate(p.Scan("t", fields), (Column(0, pa.int64()),), calls, output), 0)
+    (aggregate,) = [node.operator for node in circuit.nodes if isinstance(node.operator, Aggregate)]
+    assert [type(result.function) for result in aggregate.results] == [OrderedExtreme, Finalized]
 
 
 def test_one_group_of_many_values(tmp_path: Path) -> None:
