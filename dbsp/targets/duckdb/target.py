@@ -1,13 +1,17 @@
 """A table in a file of DuckDB, which takes Arrow as it is.
 
-One process at a time can have such a file: it is opened for a step, and closed again.
+One process at a time can have such a file: it is opened for a step, and closed again. A new one appears
+whole: where a full disk or a kill cuts its making short, DuckDB leaves a file that it never opens again.
 """
 
 from __future__ import annotations
 
+import os
+import secrets
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
@@ -82,7 +86,26 @@ class Duckdb(Database):
     def opened(self) -> DuckdbSession:
         import duckdb  # noqa: PLC0415  only who writes to DuckDB has it
 
-        return DuckdbSession(duckdb.connect(self.outlet.table.option("path")), self.statements)
+        path = Path(self.outlet.table.option("path"))
+        if path.parent.is_dir() and not path.exists():
+            make(path)
+        return DuckdbSession(duckdb.connect(path), self.statements)
+
+
+def make(path: Path) -> None:
+    """An empty file, in one instant, unless there is one by then."""
+    import duckdb  # noqa: PLC0415  only who writes to DuckDB has it
+
+    partial = path.with_name(f"{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        duckdb.connect(partial).close()
+        try:
+            os.link(partial, path)
+        except OSError:  # another process has made it, or there are no links here
+            if not path.exists():
+                partial.rename(path)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 @dataclass

@@ -14,7 +14,7 @@ import pytest
 from dbsp.circuits.columns.forms.time_of_day import TIME
 from dbsp.errors import DeliveryError
 from dbsp.sql.plans.schemas import Field
-from dbsp.targets.duckdb.target import DuckdbStatements
+from dbsp.targets.duckdb.target import DuckdbStatements, make
 from tests.dbsp.targets.databases.places import Place, place
 from tests.dbsp.targets.databases.typed import listed, typed_program, written
 from tests.dbsp.targets.voting import opened
@@ -65,6 +65,45 @@ def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
         p.insert("given", [{"id": "a"}])
         with pytest.raises(DeliveryError, match="Cannot open file"):
             p.step()
+
+
+def test_a_file_whose_making_is_cut_short_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut(path: Path) -> None:
+        path.write_bytes(bytes(4096))
+        raise duckdb.IOException("No space left on device")
+
+    with place("duckdb", tmp_path) as there, opened(typed_program(there), tmp_path / "state") as p:
+        p.insert("given", [{"id": "a"}])
+        with monkeypatch.context() as patch, pytest.raises(DeliveryError, match="No space left"):
+            patch.setattr(duckdb, "connect", cut)
+            p.step()
+        p.deliver()
+        assert there.rows("SELECT id FROM typed") == [("a",)]
+        assert [*tmp_path.glob("*.tmp")] == []
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_an_empty_file_is_made_without_links(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_there: bool
+) -> None:
+    """is_there: another process has made it meanwhile."""
+    path = tmp_path / "some.duckdb"
+
+    def refused(*_: object) -> None:
+        if is_there:
+            with duckdb.connect(path) as connection:
+                connection.execute("CREATE TABLE mine AS SELECT 1 AS x")
+        raise OSError
+
+    monkeypatch.setattr("os.link", refused)
+    make(path)
+    with duckdb.connect(path) as connection:
+        assert (
+            connection.execute("SELECT table_name FROM duckdb_tables()").fetchall() == [("mine",)] * is_there
+        )
+    assert [*tmp_path.iterdir()] == [path]
 
 
 def test_rows_that_change_are_written_anew() -> None:
