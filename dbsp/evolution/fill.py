@@ -107,7 +107,7 @@ class Filling:
             if not self._is_made_of_what_is_left(self._wanted):
                 self._node(self._wanted)
         self._look()
-        differences = {view: self._difference(outputs[view].node, old) for view, old in changed.items()}
+        differences = {view: self._difference(outputs[view].node, view, old) for view, old in changed.items()}
         if self.missing:
             return Fill(self.builder.build(), {}, {}, {})
         for i in self.targets:
@@ -273,9 +273,9 @@ class Filling:
         feedback = tuple((self.made[i], self.made[recurrence]) for i, recurrence in loop.feedback)
         self.builder.loops.append(Loop(tuple(self.made[i] for i in loop.body), feedback))
 
-    def _difference(self, i: int, old: Given) -> int:
-        """A trace of the new contents less the old ones."""
-        name, node = f"rows before {i}", self.circuit.nodes[i]
+    def _difference(self, i: int, view: str, old: Given) -> int:
+        """A trace of the new contents less the old ones of a view; others may have the same new ones."""
+        name, node = f"rows of {view} before", self.circuit.nodes[i]
         self.given[name] = old
         retracted = self.builder.add(Negate(), self._source(name, old.schema))
         change = self.builder.add(Union(node.schema), self._node(i), retracted)
