@@ -25,6 +25,7 @@ from dbsp.evolution.sources import moved
 from dbsp.running.clock import instant
 from dbsp.state.records.commits import Commit
 from dbsp.state.records.delivered import Delivery, read_delivered, write_delivered
+from dbsp.state.records.manifest import Sink
 from dbsp.state.store import Store
 from dbsp.views.outputs import layouts_of_changes
 
@@ -80,9 +81,11 @@ class Becoming:
             elif output.view in change.changed:
                 changes[output.view] = whole
             for sink in change.new.sinks:
-                if sink.view != output.view or output.view not in change.old.views:
+                if sink.view != output.view:
                     continue
-                if sink.target in change.beginning:
+                if sink.target not in change.beginning and self._has_all(sink):
+                    initial.setdefault(sink.target, {})[sink.view] = []
+                elif sink.target in change.beginning and output.view in change.old.views:
                     initial.setdefault(sink.target, {})[sink.view] = [chunk.to_json() for chunk in whole]
         segments = {chunk.segment for chunks in changes.values() for chunk in chunks}
         reading = change.reading.goes_on(change.program, last.batch is not None)
@@ -134,7 +137,10 @@ class Becoming:
         """What is added to a view, and taken from it. Raises StateError where a sink takes nothing back."""
         node = fill.differences[view]
         chunks = self.made.state.spines[node].live
-        inserts = [i for i in self.change.program.inserts if i.target not in self.change.beginning]
+        given = {
+            sink.target for sink, was in self.change.went_on.items() if was and was.view == sink.view == view
+        }
+        inserts = [i for i in self.change.program.inserts if i.target in given]
         appended = [i.target for i in inserts if (i.view, i.shape) == (view, "append")]
         if appended and self._retracts(fill.circuit, node, chunks):
             raise StateError(
@@ -148,6 +154,11 @@ class Becoming:
         return any((batch.weights < 0).any() for batch in batches)
 
     # -- sinks --------------------------------------------------------------------------------------
+
+    def _has_all(self, sink: Sink) -> bool:
+        """Whether a sink has what its view holds already, from when that had another name."""
+        was = self.change.went_on.get(sink)
+        return was is not None and was.view != sink.view
 
     def _begin_sinks(self, begun: Set[str]) -> None:
         """They begin with this step."""

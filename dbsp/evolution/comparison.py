@@ -22,7 +22,7 @@ from dbsp.evolution.sources import reading_of
 from dbsp.sql.plans.program import Program
 from dbsp.state.records.commits import Commit
 from dbsp.state.records.identity import NUMBERED, Identity, identity_of
-from dbsp.state.records.manifest import Manifest, Shown, manifest_of
+from dbsp.state.records.manifest import Manifest, Shown, Sink, manifest_of
 from dbsp.state.records.reading import Reading, streams_of
 
 
@@ -137,6 +137,26 @@ class Comparison:
     def beginning(self) -> frozenset[str]:
         """The sinks that get what their view holds."""
         return frozenset(self.new.targets - self.old.targets | self.anew.keys())
+
+    @cached_property
+    def went_on(self) -> dict[Sink, Sink | None]:
+        """What each sink that goes on was: of the same view, or of one by another name; None: nothing."""
+        found: dict[Sink, Sink | None] = {}
+        left = [*self.old.sinks]
+        for sink in self.new.sinks:
+            if sink.target in self.beginning:
+                continue
+            same = [was for was in left if (was.target, was.view) == (sink.target, sink.view)]
+            same += [was for was in left if was.target == sink.target and self._is_told_alike(was, sink)]
+            found[sink] = same[0] if same else None
+            if same:
+                left.remove(same[0])
+        return found
+
+    def _is_told_alike(self, was: Sink, sink: Sink) -> bool:
+        """Whether the view of the one has told all that the other's has."""
+        before, now = self.old.views[was.view], self.new.views[sink.view]
+        return (before.kept, before.changes) == (now.kept, now.changes)
 
     @cached_property
     def changed(self) -> dict[str, Shown]:

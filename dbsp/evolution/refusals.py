@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import Any
 
 from dbsp.circuits.errors import named_views
 from dbsp.circuits.operators.inputs.arrival_times import ArrivalTime
@@ -152,31 +151,24 @@ def _other_sinks(compared: Comparison) -> Iterator[str]:
             if path is not None and (there := steps_in(path)):
                 yield f"sink '{target}': {strangers(there, path, began_after(compared.last.step))}"
             continue
-        before = {sink.view: sink for sink in compared.old.sinks if sink.target == target}
         cure = "insert into another table, with another path"
         now = [sink for sink in compared.new.sinks if sink.target == target]
         is_behind = compared.delivered.get(target, 0) < compared.last.step
         for sink in now:
-            was = before.pop(sink.view, None) or _renamed(compared, sink.view, before)
+            was = compared.went_on[sink]
             if was is None or was.form != sink.form:
                 yield f"sink '{target}' holds rows that were written otherwise; {cure}"
-            elif sink.view in compared.changed.keys() - compared.left.keys():
+            elif was.view == sink.view and sink.view in compared.changed.keys() - compared.left.keys():
                 yield f"sink '{target}' holds rows of other columns of view '{sink.view}'; {cure}"
             elif is_behind and not _is_as_before(compared, sink.view):
                 yield (
                     f"sink '{target}' hasn't got step {compared.last.step} yet, which is of the program "
                     f"before; open the state with '{compared.before.name}' once more"
                 )
-        if before:
-            yield f"sink '{target}' holds rows of view '{next(iter(before))}'; {cure}"
-
-
-def _renamed(compared: Comparison, view: str, before: dict[str, Any]) -> Any:
-    """What a sink had of a view that had another name."""
-    for name in before:
-        if compared.old.views[name].kept == compared.new.views[view].kept:
-            return before.pop(name)
-    return None
+        gone = {sink.view for sink in compared.old.sinks if sink.target == target}
+        gone -= {was.view for sink in now if (was := compared.went_on[sink]) is not None}
+        if gone:
+            yield f"sink '{target}' holds rows of view '{min(gone)}'; {cure}"
 
 
 def _is_as_before(compared: Comparison, view: str) -> bool:

@@ -82,7 +82,7 @@ def _begins_with(store: Store, target: str, before: Delivery) -> int | None:
     for step in store.steps:
         if step > before.step and step != before.began + 1:
             with suppress(StateError):  # of a damaged record says who delivers it
-                if store.commit_of(step).initial.get(target):
+                if any(store.commit_of(step).initial.get(target, {}).values()):
                     return step
     return None
 
