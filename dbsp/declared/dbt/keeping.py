@@ -4,8 +4,9 @@ FOLDER/spark-pipeline.yml   the project; `dbsp pipeline dry-run --spec` of it sa
 FOLDER/models/NAME.sql      a definition each, as it was when it was refreshed last
 FOLDER/dbsp/                its state
 
-A model whose turn hasn't come stands in the program as it did, if its text is the same. One that fails is
-said at its own turn, and stands there as it did before, as does all that is made of it.
+A model whose turn hasn't come stands in the program as it did, if its text is the same and what it reads is
+there. One that fails is said at its own turn, and stands there as it did before, as does all that is made of
+it.
 """
 
 from __future__ import annotations
@@ -75,15 +76,20 @@ class Keeping:
                 return
             except Error as error:
                 self._write(before)
-                owner = next((name for name in wanted if str(error).startswith(f"models/{name}.sql:")), None)
+                owner = next((name for name in texts if str(error).startswith(f"models/{name}.sql:")), None)
                 if owner is None or not isinstance(error, ProgramError):  # a step is one for all
                     self.failed |= dict.fromkeys(wanted, error)
                     return
                 gone = self.turns.above(owner)
+                texts = {name: text for name, text in texts.items() if name not in gone}
+                if owner in wanted:
+                    texts |= {name: before[name] for name in gone & before.keys()}
+                else:  # as when a table that it reads is written now, or wasn't: nobody else waits for that
+                    self.say(
+                        f"{owner} is computed anew at its next turn, as it can't stay as it was: {error}"
+                    )
                 self.failed |= dict.fromkeys(wanted & gone, error)
                 wanted -= gone
-                texts = {name: text for name, text in texts.items() if name not in gone}
-                texts |= {name: before[name] for name in gone & before.keys()}
 
     def _texts(self, ready: frozenset[str], before: Mapping[str, str]) -> tuple[dict[str, str], set[str]]:
         """What the program is made of now, and whose tables are to be written."""
@@ -121,7 +127,8 @@ class Keeping:
             asked = Asked(full_refresh_all=True)
         else:
             full = new if anew else []
-            asked = Asked(full_refresh=full, refresh=[] if whole else [n for n in names if n not in full])
+            rest = [name for name in names if name not in full]
+            asked = Asked(full_refresh=full, refresh=rest if full or not whole else [])
         try:
             done = self._refreshed(asked)
         except Unfilled as error:

@@ -75,6 +75,36 @@ def test_a_table_between_has_a_second_step(shop):
         shop.sql("INSERT INTO raw VALUES ('c', 4)")
 
 
+def test_a_table_between_is_read_anew_too(shop):
+    nodes = {"a": Node(KEPT), "t": Node("table", ("a",)), "b": Node(KEPT, ("t",))}
+    texts = Texts(shop.database, {"a": "SELECT k, v FROM raw", "b": "SELECT count(*) AS n FROM t"})
+    shop.sql("CREATE TABLE t (k STRING, v INT) USING parquet")
+    for _ in range(2):
+        run = keeping(shop, nodes, texts)
+        assert run.keep("a", True).how == FULL
+        shop.sql("INSERT OVERWRITE t SELECT * FROM a")
+        assert run.keep("b", True).how == FULL
+        assert shop.rows("b") == [(2,)]
+
+
+def test_a_table_that_is_not_there_keeps_back_what_reads_it(shop):
+    """One that failed in the run before, or is written now: dbt drops it first. Nothing else waits for it."""
+    nodes, said = {"a": Node(KEPT), "t": Node("table", ("a",)), "b": Node(KEPT, ("t",))}, []
+    texts = Texts(shop.database, {"a": "SELECT k, v FROM raw", "b": "SELECT count(*) AS n FROM t"})
+    shop.sql("CREATE TABLE t (k STRING, v INT) USING parquet")
+    run = keeping(shop, nodes, texts)
+    run.keep("a", False)
+    run.keep("b", False)
+    shop.sql("DROP TABLE t", "INSERT INTO raw VALUES ('c', 4)")
+    run = keeping(shop, nodes, texts, said)
+    assert run.keep("a", False).how == "incremental"
+    assert "b is computed anew at its next turn, as it can't stay as it was: " in said[0]
+    assert (len(shop.rows("a")), shop.rows("b")) == (3, [(0,)])
+    shop.sql("CREATE TABLE t USING parquet AS SELECT * FROM a")
+    assert run.keep("b", False).how == FULL
+    assert shop.rows("b") == [(3,)]
+
+
 def test_one_that_fails_leaves_the_others(shop):
     nodes = {"a": Node(KEPT), "b": Node(KEPT, ("a",)), "c": Node(KEPT)}
     good = {
