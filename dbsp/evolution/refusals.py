@@ -154,6 +154,11 @@ def _other_sinks(compared: Comparison) -> Iterator[str]:
         cure = "insert into another table, with another path"
         now = [sink for sink in compared.new.sinks if sink.target == target]
         is_behind = compared.delivered.get(target, 0) < compared.last.step
+        gone = {sink.view for sink in compared.old.sinks if sink.target == target}
+        gone -= {was.view for sink in now if (was := compared.went_on[sink]) is not None}
+        if gone:
+            yield f"sink '{target}' holds rows of view '{min(gone)}'; {cure}"
+            continue
         for sink in now:
             was = compared.went_on[sink]
             if was is None or was.form != sink.form:
@@ -165,10 +170,6 @@ def _other_sinks(compared: Comparison) -> Iterator[str]:
                     f"sink '{target}' hasn't got step {compared.last.step} yet, which is of the program "
                     f"before; open the state with '{compared.before.name}' once more"
                 )
-        gone = {sink.view for sink in compared.old.sinks if sink.target == target}
-        gone -= {was.view for sink in now if (was := compared.went_on[sink]) is not None}
-        if gone:
-            yield f"sink '{target}' holds rows of view '{min(gone)}'; {cure}"
 
 
 def _is_as_before(compared: Comparison, view: str) -> bool:

@@ -77,7 +77,8 @@ class Outlet:
         if owner != self.writer():
             raise StateError(
                 f"it is another state directory's, or this one went back: {noted} has step {written} of "
-                f"writer {owner}, and {self.store.root} is {self.writer()}; {cure}"
+                f"writer {owner}, and {self.store.root} is {self.writer()} (a sink that was taken out of the "
+                f"program and put back is another writer); {cure}"
             )
         latest = self.latest()
         if written > latest:
