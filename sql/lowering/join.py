@@ -3,9 +3,10 @@
     a ⟕ b = (a ⋈ b) ∪ pad(a ▷ b)        a ⟗ b = (a ⋈ b) ∪ pad(a ▷ b) ∪ pad(b ▷ a)
     existence(a, b) = (a ⋉ b) × {true} ∪ (a ▷ b) × {false}
 
-A side's row is *eligible* if its keys aren't NULL, nor what a difference is of, and it meets the conditions
-that read this side only. Any other row has no match, and is neither stored nor looked at for one. What then
-remains of the residual is judged of pairs: a left row has a match if it is the left half of a pair,
+A side's row is *eligible* if its keys aren't NULL, nor what a difference is of, nor what a residual that may
+fail can't be true without, and it meets the conditions that read this side only. Any other row has no match,
+and is neither stored nor looked at for one. What then remains of the residual is judged of pairs: a left row
+has a match if it is the left half of a pair,
 
     a ⋉ b ON keys AND residual = a ⋉ π_a(a ⋈ b ON keys AND residual)
 
@@ -40,6 +41,7 @@ from dbsp.sql.lowering.context.lowering import Lowering
 from dbsp.sql.plans import nodes as p
 from dbsp.sql.plans.expressions.bands import ValueBounds, interval_bounds, value_bounds
 from dbsp.sql.plans.expressions.compared import Compared, compared
+from dbsp.sql.plans.nodes.filter import required
 from dbsp.sql.plans.nodes.join import is_unique
 from dbsp.sql.plans.plan import Plan
 from dbsp.sql.plans.schemas import Field, Schema, arrow_schema, columns_of_schema
@@ -159,7 +161,7 @@ class _Joining:
                 expressions.append(key)
                 fields.append(Field(f"key{len(positions)}", key.type, key.nullable))
         band = at = None
-        known: list[int] = []
+        known = self._never_null(which, plan.schema)
         if self.comparison is not None:
             value = (self.comparison.left, self.comparison.right)[which]
             if value not in expressions:
@@ -171,17 +173,27 @@ class _Joining:
             if bounded is not None:
                 band = self._band(which, bounded, expressions, fields)
                 if bounded.never_null and isinstance(band, ValueBand) and fields[band.column].nullable:
-                    known = [band.column]
+                    known.add(band.column)
         node = self.lowering.map(node, tuple(expressions), tuple(fields))
-        conditions: list[Expression] = [
-            _is_not_null(Column(i, fields[i].type))
+        keyed = [
+            i
             for i, safe in zip(positions, self.plan.null_safe, strict=True)
             if fields[i].nullable and not safe
         ]
-        conditions += [_is_not_null(Column(i, fields[i].type)) for i in known]
+        there = dict.fromkeys([*keyed, *sorted(known)])
+        conditions: list[Expression] = [_is_not_null(Column(i, fields[i].type)) for i in there]
         condition = conjunction(conditions + own)
         eligible = node if condition is None else self.builder.add(Filter(condition), node)
         return _Side(plan, node, tuple(fields), tuple(positions), keys, condition, eligible, band, at)
+
+    def _never_null(self, which: int, schema: Schema) -> set[int]:
+        """The columns of a side where Spark leaves rows with NULL out before a condition that may fail."""
+        kinds = ("inner", "semi") if which == LEFT else ("inner", "semi", "left", "anti")
+        if self.plan.kind not in kinds or not any(map(can_fail, self.residual)):
+            return set()
+        first = self.width if which == RIGHT else 0
+        asked = {column - first for column in required(self.plan.residual)}
+        return {i for i, field in enumerate(schema) if i in asked and field.nullable}
 
     def _band(
         self, which: int, bounded: ValueBounds, expressions: list[Expression], fields: list[Field]

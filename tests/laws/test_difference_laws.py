@@ -25,7 +25,7 @@ from tests.effort import examples, pool_of
 from tests.generators.differences import draw_differences, far_apart
 from tests.generators.programs import Program, table
 from tests.generators.programs import program as program_of
-from tests.generators.strategies import Change, runs, split
+from tests.generators.strategies import Change, Row, runs, split
 from tests.laws import laws
 from tests.laws.laws import WAYS, Case, Way
 from tests.laws.test_evolution_laws import goes_on_after, opened, step
@@ -162,7 +162,41 @@ def test_a_step_fails_where_spark_does(spark: Any, name: str, turned: bool) -> N
         [FAR, table("u", "k INT NOT NULL, i BIGINT, n INT NOT NULL")],
         v=f"SELECT l.k FROM t l JOIN u r ON {condition}",
     )
-    contents = {"t": [two[0]], "u": [two[1]]}
+    contents: dict[str, list[Row]] = {"t": [two[0]], "u": [two[1]]}
+    fails_as_spark(spark, program, contents, turned, fails)
+
+
+@pytest.mark.parametrize("kind", ["JOIN", "LEFT SEMI JOIN", "LEFT JOIN", "LEFT ANTI JOIN"])
+@pytest.mark.parametrize("condition", ["l.j >= r.j AND l.i - r.i < 5", "l.i - r.i < 5 AND l.j <> r.j"])
+def test_nothing_is_computed_of_rows_that_a_null_leaves_out(spark: Any, kind: str, condition: str) -> None:
+    """Of both sides, or where left rows without a match count, of the right one."""
+    columns = "i BIGINT NOT NULL, j INT"
+    program = program_of(
+        [table("t", columns), table("u", columns)], v=f"SELECT l.i FROM t l {kind} u r ON {condition}"
+    )
+    cases: list[dict[str, list[Row]]] = [{"t": [(MOST, 1)], "u": [(-9, None)]}]
+    if kind in ("JOIN", "LEFT SEMI JOIN"):
+        cases.append({"t": [(MOST, None)], "u": [(-9, 1)]})
+    for contents in cases:
+        for turned in (False, True):
+            fails_as_spark(spark, program, contents, turned, fails=False)
+
+
+def test_what_a_null_equals_is_met(spark: Any) -> None:
+    """A computed key is none of the other side's columns."""
+    columns = "i BIGINT NOT NULL, j INT"
+    program = program_of(
+        [table("t", columns), table("u", columns)],
+        v="SELECT l.i, r.i AS k FROM t l JOIN u r ON l.j + 1 <=> r.j + 1 AND r.i >= l.i AND r.i - l.i < 5",
+    )
+    run = [{"t": [Change("insert", (1, None))]}, {"u": [Change("insert", (2, None))]}]
+    laws.incremental_equals_batch(Case.of(program, spark), run, Spark(spark))
+
+
+def fails_as_spark(
+    spark: Any, program: Program, contents: dict[str, list[Row]], turned: bool, fails: bool
+) -> None:
+    """turned: the right row comes first."""
     tables = {table.name: table for table in program.tables}
 
     def failing(run: Any) -> bool:
