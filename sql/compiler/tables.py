@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -113,6 +114,7 @@ def add_table(scope: Scope, statement: CreateTable) -> None:
             if column.watermark is not None
         ),
     )
+    _note_padded(scope, statement)
     scope.catalyst.register(table.name, spark)
     scope.defined.tables[table.name] = table  # of which its own rules are
     scope.defined.tables[table.name] = with_row_rules(scope, statement, table)
@@ -120,6 +122,18 @@ def add_table(scope: Scope, statement: CreateTable) -> None:
     if statement.is_stream:
         scope.defined.streams[statement.name] = statement.properties.get("materialized", False)
     _number(scope, scope.defined.tables[statement.name], spark)
+
+
+def _note_padded(scope: Scope, statement: CreateTable) -> None:
+    """Say that a CHAR is no more than a STRING: a table of Spark's pads its values, and what they meet."""
+    for column in statement.columns:
+        if re.match(r"\s*CHAR(ACTER)?\s*\(", column.type.text, re.IGNORECASE):
+            where, kind = scope.source.location(column.type.start), " ".join(column.type.text.split())
+            scope.notes.append(
+                f"{where}: column '{column.name}' of '{statement.name}': {kind} is STRING: nothing pads it "
+                "with blanks, and comparisons see those that it has; where values have blanks, say "
+                f"rtrim({column.name})"
+            )
 
 
 def _number(scope: Scope, table: Table, columns: Sequence[tuple[str, Any, bool]]) -> None:

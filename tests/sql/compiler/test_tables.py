@@ -78,3 +78,8 @@ def test_domains_and_promises() -> None:
 )
 def test_refused(columns: str, rest: str, error: str) -> None:
     check_program_refused(f"CREATE TABLE t ({columns}){VIEW}{rest}", error)
+
+
+def test_a_char_is_noted_as_what_it_is() -> None:
+    (note,) = program_of("a CHAR(4), b VARCHAR(4), c STRING").notes
+    assert "p.sql:1:19: column 'a' of 't': CHAR(4) is STRING: nothing pads it with blanks" in note
