@@ -74,7 +74,7 @@ def outermost(
     groups: positions into `keys`. columns: where the keys are in a batch. finer: in which order rows of one
     code are taken; None: in any. The groups of the result are numbered as `groups` lists them.
     """
-    ends = _Ends(len(groups), greatest)
+    horizon = _Horizon(len(groups), greatest)
     parts = []
     for run in runs:
         start, stop = run.ranges(least, most)
@@ -88,12 +88,12 @@ def outermost(
         codes, tied = (run.keys(edge) & LOW).astype(np.int64), _NONE
         if ties is not None and finer is not None:
             there, edge, tied = ties.in_order(finer, owner, there, left, edge)
-        ends.meet(left, codes, tied, run.take(edge[tied]) if len(tied) else None)
+        horizon.meet(left, codes, tied, run.take(edge[tied]) if len(tied) else None)
         batch = run.take(there)
         own = [batch.rows.column(i) for i in columns]
         same = np.flatnonzero(equal_rows(keys, groups[owner], own, np.arange(len(batch))))
         parts.append((owner, batch) if len(same) == len(owner) else (owner[same], batch.take(same)))
-    return Outermost(parts, ends.horizon, greatest, ends.edges(finer))
+    return Outermost(parts, horizon.codes, greatest, horizon.edges(finer))
 
 
 def codes_of(batch: Batch) -> np.ndarray:
@@ -130,6 +130,7 @@ class _Ties:
         begins, ends = (owner.searchsorted(self._groups, side) for side in ("left", "right"))
         # a run has all rows of one sort key in one batch
         for batch, of, start, stop in self._run.cut(self._first, self._last):
+            # each of them has more than a few rows
             for i, begin, end in zip(of.tolist(), start.tolist(), stop.tolist(), strict=True):
                 order = ties_in_order(batch, begin, end, finer.order)
                 places = self._first[i] + (order[::-1] if self._greatest else order).astype(np.int64)
@@ -140,27 +141,27 @@ class _Ties:
         return there, edge, tied
 
 
-class _Ends:
-    """Where fetching has ended in the runs so far: the nearest code of each group, and the rows with it."""
+class _Horizon:
+    """Where fetching ends in the runs so far: the nearest code of each group, and edges of that code."""
 
     def __init__(self, count: int, greatest: bool) -> None:
-        self.horizon = np.full(count, -1 if greatest else 1 << 32, dtype=np.int64)
+        self.codes = np.full(count, -1 if greatest else 1 << 32, dtype=np.int64)
         self._greatest = greatest
         self._has_edges = np.zeros(count, dtype=np.bool_)
         self._edges: list[tuple[np.ndarray, np.ndarray, pa.RecordBatch]] = []
 
     def meet(self, groups: np.ndarray, codes: np.ndarray, tied: np.ndarray, rows: Batch | None) -> None:
         """In one more run; rows: of `tied`, of whose code the run's first rows were fetched."""
-        horizon = self.horizon[groups]
+        before = self.codes[groups]
         is_tied = np.zeros(len(groups), dtype=np.bool_)
         is_tied[tied] = True
-        nearer = codes > horizon if self._greatest else codes < horizon
+        nearer = codes > before if self._greatest else codes < before
         # of one code all runs have an edge, or none is known to
         both = self._has_edges[groups] & is_tied
         self._has_edges[groups] = np.where(
-            codes == horizon, both, np.where(nearer, is_tied, self._has_edges[groups])
+            codes == before, both, np.where(nearer, is_tied, self._has_edges[groups])
         )
-        self.horizon[groups] = np.where(nearer, codes, horizon)
+        self.codes[groups] = np.where(nearer, codes, before)
         if rows is not None:
             self._edges.append((groups[tied], codes[tied], rows.rows))
 
@@ -169,5 +170,5 @@ class _Ends:
             return ()
         owner, codes = (np.concatenate([edge[i] for edge in self._edges]) for i in range(2))
         rows = concat(self._edges[0][2].schema, [rows for _, _, rows in self._edges])
-        (kept,) = (self._has_edges[owner] & (codes == self.horizon[owner])).nonzero()
+        (kept,) = (self._has_edges[owner] & (codes == self.codes[owner])).nonzero()
         return (Edges(finer, owner[kept], take(rows, kept)),)
