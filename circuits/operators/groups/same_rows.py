@@ -25,11 +25,8 @@ _FEW = 1024
 
 def same_rows(runs: Sequence[SortedRun], delta: Batch, seed: int) -> list[tuple[np.ndarray, Batch]]:
     """(which row of `delta`, the same of a run), run by run."""
-    opens = np.ones(len(delta), dtype=np.bool_)
-    np.not_equal(delta.keys[1:], delta.keys[:-1], out=opens[1:])
-    (first,) = opens.nonzero()
-    ends, keys = np.append(first, len(delta))[1:], delta.keys[first]
-    key_of = opens.cumsum() - 1
+    keys, first, key_of = np.unique(delta.keys, return_index=True, return_inverse=True)
+    ends = np.append(first[1:], len(delta))
     hashes = np.zeros(0, dtype=np.uint64)
     found = []
     for run in runs:

@@ -72,7 +72,8 @@ def outermost(
     """The outermost `count` rows of each group in each run, of those with least[i] <= sort key <= most[i].
 
     groups: positions into `keys`. columns: where the keys are in a batch. finer: in which order rows of one
-    code are taken; None: in any. The groups of the result are numbered as `groups` lists them.
+    code are taken; None: in any, which decides most groups and costs less. The groups of the result are
+    numbered as `groups` lists them.
     """
     horizon = _Horizon(len(groups), greatest)
     parts = []
